@@ -39,12 +39,12 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def audits(result: dict[str, Any], kind: str) -> dict[tuple[str, str, int], dict[str, Any]]:
     """The audits of a result by algorithm, case and number among the audits of the same case."""
     numbers: Counter[tuple[str, str]] = Counter()
-    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    by_key: dict[tuple[str, str, int], dict[str, Any]] = {}
     for audit in result.get(kind, []):
         key = audit["name"], audit["case"]
-        found[*key, numbers[key]] = audit
+        by_key[*key, numbers[key]] = audit
         numbers[key] += 1
-    return found
+    return by_key
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
@@ -62,10 +62,10 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
                 # by their texts: 1, 1.0 and true are different, and so are 0.0 and -0.0; NaN equals itself
                 if repr(pair[0]) != repr(pair[1]):
                     changed[re.sub(r"\[\d+\]", "[]", path)].setdefault(key, pair)
-        for path, found in sorted(changed.items(), key=lambda item: (-len(item[1]), item[0])):
-            (name, case, _), (one, other) = min(found.items(), key=lambda item: item[0])
+        for path, pairs in sorted(changed.items(), key=lambda item: (-len(item[1]), item[0])):
+            (name, case, _), (one, other) = min(pairs.items(), key=lambda item: item[0])
             values = f"{str(one)[:SHOWN]!r} → {str(other)[:SHOWN]!r}"
-            yield f"{kind}{path}: differs in {len(found)} of {len(old)} audits, e.g. {name}, {case}: {values}"
+            yield f"{kind}{path}: differs in {len(pairs)} of {len(old)} audits, e.g. {name}, {case}: {values}"
 
 
 def main(arguments: list[str]) -> int:

@@ -73,11 +73,11 @@ def report_pages(verdicts: Verdicts) -> dict[str, str]:
     Args:
         verdicts: of the whole catalogue, from which the names of the pages follow.
     """
-    found = {path.stem: f"{IN_SITE}/{path.name}" for path in REPORTS.glob("*.html")}
+    pages = {path.stem: f"{IN_SITE}/{path.name}" for path in REPORTS.glob("*.html")}
     for name, page in page_names(row.algorithm for row in verdicts.every).items():
         if (BUILT / PAGES / page).exists():
-            found[name] = f"{IN_SITE}/catalogue/{PAGES}/{page}"
-    return found
+            pages[name] = f"{IN_SITE}/catalogue/{PAGES}/{page}"
+    return pages
 
 
 def _titles(listed: Sequence[systems.System]) -> dict[str, str]:
@@ -247,12 +247,12 @@ def _sizes(kind: type[Mechanism], plan: Plan) -> str:
     return f"## Sample sizes as printed\n\nFor `{_shown(mechanism)}`:\n\n{head}"
 
 
-def _privacy(cases: Sequence[Case], found: Mapping[str, PrivacyRow]) -> str:
+def _privacy(cases: Sequence[Case], by_label: Mapping[str, PrivacyRow]) -> str:
     rows = []
     for case in cases:
         what = f"every pair of {case.scope}" if case.scope is not None else ", ".join(p.label for p in case.pairs)
         label = plain(case.label) + (" (wrong on purpose)" if case.deliberate else "")
-        outcome = _outcome(found.get(case.label))
+        outcome = _outcome(by_label.get(case.label))
         rows.append([label, plain(str(case.tested)), plain(what), *outcome, _expected(case)])
     return table(["case", "claim tested", "on", "verdict", "ε", "expected"], rows)
 
@@ -261,13 +261,13 @@ def _outcome(row: PrivacyRow | None) -> list[str]:
     return ["not in the report", ""] if row is None else [_marked(row.phrase), row.epsilon_text]
 
 
-def _utility(cases: Sequence[UtilityCase], found: Mapping[str, UtilityRow]) -> str:
+def _utility(cases: Sequence[UtilityCase], by_label: Mapping[str, UtilityRow]) -> str:
     if not cases:
         return ""
     rows = []
     for case in cases:
         guarantee = plain(f"{case.claim} ({case.claim.place})")
-        rows.append([plain(case.label), guarantee, *_kept(found.get(case.label)), _expected(case)])
+        rows.append([plain(case.label), guarantee, *_kept(by_label.get(case.label)), _expected(case)])
     head = "\nIts guarantees on the inputs tried:\n\n"
     return head + table(["case", "guarantee", "verdict", "worst probability of success", "expected"], rows)
 
@@ -304,8 +304,8 @@ def _findings(system: systems.System, name: str) -> str:
 
 
 def _findings_sentence(system: systems.System, name: str) -> str:
-    found = _findings(system, name)
-    return f"Not all that is printed of it holds: finding {found}.\n" if found else ""
+    findings = _findings(system, name)
+    return f"Not all that is printed of it holds: finding {findings}.\n" if findings else ""
 
 
 def _instance(kind: type[Mechanism], plan: Plan) -> Mechanism:

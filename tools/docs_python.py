@@ -195,11 +195,11 @@ def _language() -> str:
 
 def _directive(module: str, name: str, shown: str) -> list[str]:
     """What shows a name of a module as one of the package that exports it."""
-    found = getattr(import_module(module), name)
-    if isinstance(found, type):
+    value = getattr(import_module(module), name)
+    if isinstance(value, type):
         options = ["   :members:", "   :undoc-members:", "   :show-inheritance:"]
-        return [f".. auto{'exception' if issubclass(found, BaseException) else 'class'}:: {shown}.{name}", *options]
-    if callable(found) and hasattr(found, "__code__"):
+        return [f".. auto{'exception' if issubclass(value, BaseException) else 'class'}:: {shown}.{name}", *options]
+    if callable(value) and hasattr(value, "__code__"):
         return [f".. autofunction:: {shown}.{name}"]
     return [f".. autodata:: {shown}.{name}", "   :no-value:"]
 

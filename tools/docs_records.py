@@ -61,10 +61,10 @@ def pages() -> tuple[dict[str, str], list[str]]:
 
 def placed_sources() -> dict[str, str]:
     """Path in the repository → path under docs/ of every record that has a copy."""
-    found = dict(_SINGLE)
+    placed = dict(_SINGLE)
     for folder in ("decisions", "benchmarks"):
-        found |= {f"{folder}/{p.name}": f"project/{folder}/{p.name}" for p in sorted((ROOT / folder).glob("*.md"))}
-    return found
+        placed |= {f"{folder}/{p.name}": f"project/{folder}/{p.name}" for p in sorted((ROOT / folder).glob("*.md"))}
+    return placed
 
 
 def relinked(text: str, source: str, page: str, placed: Mapping[str, str]) -> tuple[str, list[str]]:

@@ -51,12 +51,12 @@ class System:
 @cache
 def _algorithms() -> dict[str, list[str]]:
     """A system's id → names."""
-    found: dict[str, list[str]] = {}
+    by_system: dict[str, list[str]] = {}
     for name in registry.names():
         card = registry.algorithm(name).card
         assert card is not None  # it was found by its card
-        found.setdefault(card.system, []).append(name)
-    return found
+        by_system.setdefault(card.system, []).append(name)
+    return by_system
 
 
 def systems() -> list[System]:
@@ -89,8 +89,8 @@ def table(verdicts: Verdicts, link: str) -> str:
         for name in [name for name in system.algorithms if name in audited] or [""] * (not system.only):
             numbers = system.findings.get(name, [])
             findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
-            found = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*none*", "", "", "", ""]
-            lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *found)) + " |")
+            outcome = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*none*", "", "", "", ""]
+            lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *outcome)) + " |")
             head = [""] * len(head)
     return "\n".join(lines) + "\n"
 
@@ -134,8 +134,8 @@ def _worst(rows: Sequence[PrivacyRow]) -> str:
 
 
 def _share(row: PrivacyRow) -> float:
-    found = row.epsilon_lower or 0.0 if row.epsilon_exact is None else row.epsilon_exact
-    return found / max(row.epsilon, 1e-9)
+    epsilon = row.epsilon_lower or 0.0 if row.epsilon_exact is None else row.epsilon_exact
+    return epsilon / max(row.epsilon, 1e-9)
 
 
 def _utility(rows: Sequence[UtilityRow]) -> str:

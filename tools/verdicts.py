@@ -142,8 +142,8 @@ def _unexpected(verdicts: Verdicts) -> str:
         return (
             "Every verdict is as expected: FAIL where a printed claim is wrong, or where a case is wrong on purpose."
         )
-    found = "".join(f"\n- {row.algorithm}, {row.case}: {row.verdict}, expected {row.expected}" for row in rows)
-    return f"**Not as expected: {len(rows)}**\n{found}"
+    listing = "".join(f"\n- {row.algorithm}, {row.case}: {row.verdict}, expected {row.expected}" for row in rows)
+    return f"**Not as expected: {len(rows)}**\n{listing}"
 
 
 if __name__ == "__main__":

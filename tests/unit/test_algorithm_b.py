@@ -15,7 +15,7 @@ from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Trial
 from dpaudit_algorithms.foundations.composition import Concatenation
 from dpaudit_algorithms.foundations.dominating import DominatingMechanism
 from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB
-from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, SubDatabases, Thresholded
 from dpaudit_algorithms.generalization.interaction import Population
 from dpaudit_algorithms.generalization.predicates import (
     AllBut,
@@ -118,10 +118,10 @@ def expectation(mechanism: AlgorithmB, n: int) -> float:
 def test_the_coin_turns_the_expectation_into_a_probability(mechanism: AlgorithmB, n: int) -> None:
     exact = expectation(mechanism, n)
     above, below, sharp, sharp_below = mechanism.utility(n * mechanism.parts)
-    found = law(Trial(Witnesses(mechanism.population, mechanism.parts, n), mechanism, above.goal), ()).probability(bool)
-    assert found == pytest.approx((1 + exact) / 2, abs=1e-12)
+    p = law(Trial(SubDatabases(mechanism.population, mechanism.parts, n), mechanism, above.goal), ()).probability(bool)
+    assert p == pytest.approx((1 + exact) / 2, abs=1e-12)
     assert 0 < exact <= mechanism.sharpened < mechanism.gap
-    assert below.probability < sharp_below.probability < found < sharp.probability < above.probability
+    assert below.probability < sharp_below.probability < p < sharp.probability < above.probability
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])

@@ -161,7 +161,7 @@ class PicksOnItsOwn(Goal):
 
 
 @dataclass(frozen=True)
-class Witnesses(Mechanism):
+class SubDatabases(Mechanism):
     """Instances of T·n records from D, in order, with a draw that turns an expectation into a probability.
 
     `Instance.truth` is (coin, seen): a fair coin, and a position i of a sub-database or a fresh z drawn from D.

@@ -182,13 +182,13 @@ def _enough(epsilon: float, domain: int, place: str) -> tuple[SampleSize, ...]:
 
 def _at_most(domain: int, dataset: Multiset) -> list[tuple[int, int, int]]:
     """Every value y of the dataset with #{i: x_i ≤ y} and with how often it occurs, ascending."""
-    found, at_most = [], 0
+    counts, at_most = [], 0
     for value, count in dataset.items:
         if not 1 <= value <= domain:
             raise DatasetError(f"The records must lie in 1, …, {domain}; {value!r} does not.")
         at_most += count
-        found.append((value, at_most, count))
-    return found
+        counts.append((value, at_most, count))
+    return counts
 
 
 @lru_cache(maxsize=256)

@@ -109,8 +109,8 @@ class _RecConcave(RecConcaveTheory):
         With more, only those that leave all scores as they are: families of intervals begin at 0, and A_dist prefers
         the earlier one, so mirrored scores do not give the mirrored distribution.
         """
-        found = self.quality.symmetries(domain)
-        return found if self.calls == 1 else tuple(symmetry for symmetry in found if symmetry.output is None)
+        symmetries = self.quality.symmetries(domain)
+        return symmetries if self.calls == 1 else tuple(symmetry for symmetry in symmetries if symmetry.output is None)
 
 
 @dataclass(frozen=True)
@@ -231,16 +231,16 @@ def _lengths_above(Q: StepScores) -> list[tuple[float, int]]:
 
     In time linear in the pieces: one that waits has not met a lower score on its right.
     """
-    found: list[tuple[float, int]] = []
+    lengths: list[tuple[float, int]] = []
     waiting: list[tuple[int, float]] = []  # where its interval begins, and its score; scores ascend
     end = int(Q.stops[-1])
     for start, value in [*zip(Q.starts.tolist(), Q.values.tolist(), strict=True), (end, -math.inf)]:
         begin = start
         while waiting and waiting[-1][1] >= value:
             begin, score = waiting.pop()
-            found.append((score, start - begin))
+            lengths.append((score, start - begin))
         waiting.append((begin, value))
-    return found
+    return lengths
 
 
 def _union(A: Any, B: Any, K: int, T: int) -> list[IntegerRange]:

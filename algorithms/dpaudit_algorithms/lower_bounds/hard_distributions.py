@@ -107,12 +107,12 @@ class Numerals(checks.Checked):
 
     def _digits_of(self, y: int) -> int:
         """With how many digits y > 0 is written."""
-        found = max(1, int((y.bit_length() - 1) / math.log2(self.base)))
-        while found > 1 and _power(self.base, found - 1) > y:  # the quotient of floats may be off by one
-            found -= 1
-        while _power(self.base, found) <= y:
-            found += 1
-        return found
+        digits = max(1, int((y.bit_length() - 1) / math.log2(self.base)))
+        while digits > 1 and _power(self.base, digits - 1) > y:  # the quotient of floats may be off by one
+            digits -= 1
+        while _power(self.base, digits) <= y:
+            digits += 1
+        return digits
 
     def holds(self, y: Any) -> bool:
         """Whether y is one of the numbers."""

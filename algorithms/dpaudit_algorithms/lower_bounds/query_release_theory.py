@@ -124,17 +124,17 @@ class LearnerFromReleaseTheory(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Training error ≤ 4α₀ on examples that a concept of C labels, and Lemma 7.30 where Theorem 3.17 gives it."""
-        found = []
+        claims = []
         for claim in self.inner.utility(records):
             if not isinstance(claim.goal, CloseAnswers):
                 continue
             alpha, beta = 4 * exactly(claim.goal.alpha), 2 * (1 - claim.probability)
             few = EmpiricalError(self.concepts, float(alpha))
-            found.append(UtilityClaim(few, max(0.0, 1 - beta), "§7.6, Lemma 7.30, by two releases"))
+            claims.append(UtilityClaim(few, max(0.0, 1 - beta), "§7.6, Lemma 7.30, by two releases"))
             if alpha <= FIFTH / 2 and self._generalises(records, float(FIFTH) - beta):
                 good = GeneralisationError(self.concepts, float(FIFTH))
-                found.append(UtilityClaim(good, 0.8, "§7.6, Lemma 7.30"))
-        return tuple(found)
+                claims.append(UtilityClaim(good, 0.8, "§7.6, Lemma 7.30"))
+        return tuple(claims)
 
     def _generalises(self, records: int, beta: float) -> bool:
         """Theorem 3.17 with α = 1/5: n ≥ (64·VC/α)·ln(512/(αβ))."""

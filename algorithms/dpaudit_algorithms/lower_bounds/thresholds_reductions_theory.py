@@ -25,15 +25,15 @@ class ThresholdsFromInteriorPointTheory(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Lemma 7.22(1) and Theorem 7.21(1)."""
-        thresholds, found = Thresholds(self.high + 1), []
+        thresholds, claims = Thresholds(self.high + 1), []
         empirical, general = (size.records for size in self.sample_sizes)
         if records >= empirical:
             goal = EmpiricalError(thresholds, self.alpha)
-            found.append(UtilityClaim(goal, 1 - self.beta, "§7.5, Lemma 7.22(1)"))
+            claims.append(UtilityClaim(goal, 1 - self.beta, "§7.5, Lemma 7.22(1)"))
         if records >= general:
             error = GeneralisationError(thresholds, 2 * self.alpha)
-            found.append(UtilityClaim(error, max(0.0, 1 - 2 * self.beta), "§7.5, Theorem 7.21(1)"))
-        return tuple(found)
+            claims.append(UtilityClaim(error, max(0.0, 1 - 2 * self.beta), "§7.5, Theorem 7.21(1)"))
+        return tuple(claims)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:

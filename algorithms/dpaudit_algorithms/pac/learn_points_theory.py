@@ -40,8 +40,8 @@ class LearnPointsTheory(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Lemma 6.2 with α = 0.1, with the least β that the parameters and this many examples afford."""
-        found = self.guarantee(ALPHA, records)
-        return () if found is None else (found,)
+        claim = self.guarantee(ALPHA, records)
+        return () if claim is None else (claim,)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:

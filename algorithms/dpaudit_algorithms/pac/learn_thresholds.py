@@ -59,15 +59,15 @@ class Consistency(Quality):
         So all whole scores are those of n examples where v₀ ≥ Σ falls and n ≥ v₀ + Σ rises. The two datasets share
         all but one example, whose scores, 0 or 1, have one step.
         """
-        found = [
+        replacements = [
             (shared, old, new)
             for old in _examples(left, right)
             for new in _examples(left, right)
             if (shared := _without(left, right, self.size, old, new)) is not None
         ]
-        if not found:
+        if not replacements:
             return None
-        shared, old, new = min(found, key=lambda f: len(f[0]))
+        shared, old, new = min(replacements, key=lambda one: len(one[0]))
         if records is not None:
             if records <= len(shared):
                 return None

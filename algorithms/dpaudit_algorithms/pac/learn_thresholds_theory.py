@@ -92,11 +92,11 @@ class LearnThresholdsCorrectedTheory(LearnThresholdsTheory):
         return max(printed, math.ceil(others))
 
     def _least_beta(self, records: int) -> float:
-        N, found = self.depth, [super()._least_beta(records), 4 * exp(-self.alpha * records / 8)]
+        N, betas = self.depth, [super()._least_beta(records), 4 * exp(-self.alpha * records / 8)]
         if N > 1:
             clear = 3 * self.alpha * records / (2 << 3 * (N - 1))
-            found.append(12 * N**2 / self.delta * exp(min(500.0, -self.epsilon / (6 * N) * (clear - 2))))
-        return max(found)
+            betas.append(12 * N**2 / self.delta * exp(min(500.0, -self.epsilon / (6 * N) * (clear - 2))))
+        return max(betas)
 
     @property
     def _place(self) -> str:

@@ -67,8 +67,8 @@ class Majorities:
         votes, and D_t stays as it is), and where the majorities are few, among all of them.
         """
         rounds = self._rounds(concepts, truth)
-        found = tuple(one.name for one in rounds)
-        if rounds and error(self.labelling, found, concepts, truth) <= alpha:
+        hypotheses = tuple(one.name for one in rounds)
+        if rounds and error(self.labelling, hypotheses, concepts, truth) <= alpha:
             return True
         if self.count > MOST_MAJORITIES:
             return False
@@ -77,15 +77,15 @@ class Majorities:
 
     def _rounds(self, concepts: ConceptClass, truth: Truth) -> list[Round]:
         """All T rounds with the best hypotheses; none where a class is empty."""
-        start, found = Start(truth, concepts), list[Round]()
+        start, rounds = Start(truth, concepts), list[Round]()
         masses = start.masses
         for H in self.classes:
             tried = [start.round(H.labelling, name, masses) for name in H.members]
             if not tried:
                 return []
-            found.append(min(tried, key=lambda one: one.error))
-            masses = found[-1].after if found[-1].good else masses
-        return found
+            rounds.append(min(tried, key=lambda one: one.error))
+            masses = rounds[-1].after if rounds[-1].good else masses
+        return rounds
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Start:
 
     def rounds(self, labelling: Labelling, names: Sequence[Any]) -> list[Round]:
         """Those in which h_1, …, h_T are these, all of them good."""
-        found: list[Round] = []
+        rounds: list[Round] = []
         for name in names:
-            found.append(self.round(labelling, name, found[-1].after if found else self.masses))
-        return found
+            rounds.append(self.round(labelling, name, rounds[-1].after if rounds else self.masses))
+        return rounds

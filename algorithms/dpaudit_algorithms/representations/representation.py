@@ -54,8 +54,8 @@ def labels_at(labelling: Labelling, name: Any, points: Sequence[Any]) -> list[in
     """h(x) of one hypothesis at many points: by the labelling's own `labels`, where it has one that is faster."""
     faster = getattr(labelling, "labels", None)
     if faster is not None:
-        found: list[int] = faster(name, points)
-        return found
+        labels: list[int] = faster(name, points)
+        return labels
     return [labelling.label(name, x) for x in points]
 
 

@@ -137,14 +137,14 @@ def last_errors(representation: Representation, truth: Truth, names: Sequence[An
     start = Start(truth, representation.concepts)
     majority = start.round(Majority(representation.labelling), tuple(names), start.masses)
     left = list(majority.wrong)  # R without what errs later
-    found: list[tuple[float, float]] = []
+    masses: list[tuple[float, float]] = []
     for one in reversed(start.rounds(representation.labelling, names)):
         last = [inside and wrong for inside, wrong in zip(left, one.wrong, strict=True)]
         left = [inside and not wrong for inside, wrong in zip(left, one.wrong, strict=True)]
         first = fsum(compress(start.masses, last))
         if first:
-            found.append((first, fsum(compress(one.masses, last))))
-    return found[::-1]
+            masses.append((first, fsum(compress(one.masses, last))))
+    return masses[::-1]
 
 
 def growth(T: int, *, printed: bool = False) -> Fraction | float:

@@ -34,17 +34,17 @@ def cases() -> tuple[Case, ...]:
 
 def utility_cases() -> tuple[UtilityCase, ...]:
     """All answers but the last just below T − α, the last just above T + α, or anywhere."""
-    found = []
+    cases = []
     for epsilon, k, beta in ((1.0, 1, 0.5), (1.0, 4, 0.05), (0.5, 12, 0.5)):
         mechanism = AboveThreshold(epsilon, 500.0, (ZEROS,) * (k - 1) + (ONES,), beta)
         low, high = math.ceil(500 - mechanism.alpha) - 1, math.floor(500 + mechanism.alpha) + 1
         instances = tuple(
             Fixed(Multiset.counted({0: low, 1: last}), label=f"{low} zeros, {last} ones") for last in (high, 500, low)
         )
-        found.append(
+        cases.append(
             UtilityCase(f"k = {k}, ε = {epsilon:g}, β = {beta:g}", mechanism, mechanism.utility(0)[0], instances)
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def _moved(zeros: int, ones: int, moved: int) -> Pair:

@@ -90,7 +90,7 @@ def _difference(
 ) -> list[tuple[int, int, float]]:
     """The second less the first, in pieces."""
     ends = sorted({end for side in (left, right) for piece in side for end in piece[:2]})
-    found: list[tuple[int, int, float]] = []
+    pieces: list[tuple[int, int, float]] = []
     i = j = 0
     for start, stop in pairwise(ends):
         while i < len(left) - 1 and left[i][1] <= start:
@@ -98,11 +98,11 @@ def _difference(
         while j < len(right) - 1 and right[j][1] <= start:
             j += 1
         value = right[j][2] - left[i][2]
-        if found and found[-1][2] == value:
-            found[-1] = (found[-1][0], stop, value)
+        if pieces and pieces[-1][2] == value:
+            pieces[-1] = (pieces[-1][0], stop, value)
         else:
-            found.append((start, stop, value))
-    return found
+            pieces.append((start, stop, value))
+    return pieces
 
 
 def _interesting(sides: Sequence[list[tuple[int, int, float]]], low: int, stop: int) -> tuple[int, int]:

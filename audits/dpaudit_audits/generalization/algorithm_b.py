@@ -8,7 +8,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit_algorithms.foundations.dominating import DominatingMechanism
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB
-from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, SubDatabases, Thresholded
 from dpaudit_algorithms.generalization.interaction import Population
 from dpaudit_algorithms.generalization.predicates import GuessedBits, ItsPoint, ItsPoints, PredicatesOf
 from dpaudit_algorithms.generalization.tightness import GeneralizationTightness
@@ -95,7 +95,7 @@ def _expectations() -> tuple[UtilityCase, ...]:
     ):
         records = n * mechanism.parts
         above, below, sharp, _ = mechanism.utility(records)
-        source = (Witnesses(mechanism.population, mechanism.parts, n),)
+        source = (SubDatabases(mechanism.population, mechanism.parts, n),)
         cases += [
             UtilityCase(f"Lemma 4.2, from above: {label}", mechanism, above, source, runs=100),
             UtilityCase(f"Lemma 4.2, from below: {label}", mechanism, below, source, runs=100),

@@ -152,7 +152,7 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
         )
 
     def utility() -> tuple[UtilityCase, ...]:
-        found = []
+        utility_cases = []
         for T, base, epsilon, delta, beta in (
             (31, 32, 1.0, 1e-6, 0.05),
             (40, 32, 1.0, 1e-6, 0.02),
@@ -164,8 +164,8 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
             mechanism = make(T, Given(), least, 0.5, epsilon, delta, base=base)
             lemma = mechanism.utility(0)[0]
             label = f"Lemma 6.13, T = {T}, {calls} call{'s' if calls > 1 else ''}, ε = {epsilon:g}, β = {beta:g}"
-            found.append(UtilityCase(label, mechanism, lemma, peaks(T, least), runs=5_000))
-        return tuple(found)
+            utility_cases.append(UtilityCase(label, mechanism, lemma, peaks(T, least), runs=5_000))
+        return tuple(utility_cases)
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # the promise is what a dataset that some threshold agrees with keeps
@@ -183,10 +183,10 @@ def peaks(T: int, r: float) -> tuple[Fixed, ...]:
     the proof compares, and plateaus as long as a block; at the ends, at the borders of blocks and between them.
     """
     bad = math.nextafter(r / 2, 0.0)
-    found = []
+    instances = []
     for p in sorted({0, 1, T // 2, 8, 15, 16, T - 1, T}):
         slope = {0: r, 1: 13 / 16 * r, 2: 11 / 16 * r}
-        found += [
+        instances += [
             Fixed(tuple(r if i == p else bad for i in range(T + 1)), label=f"r at {p}, just below r/2 elsewhere"),
             Fixed(tuple(slope.get(abs(i - p), bad - abs(i - p)) for i in range(T + 1)), label=f"a slope from r at {p}"),
             Fixed(
@@ -194,7 +194,7 @@ def peaks(T: int, r: float) -> tuple[Fixed, ...]:
                 label=f"a plateau from {p} on",
             ),
         ]
-    return tuple(found)
+    return tuple(instances)
 
 
 def _labelled_pairs() -> tuple[Pair, ...]:

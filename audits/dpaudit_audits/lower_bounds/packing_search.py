@@ -29,13 +29,13 @@ TRIALS = 32
 
 def shares(answers: Mapping[Hashable, float], points: tuple[Any, ...], lower: int = 0) -> list[float]:
     """The share of a distribution, or of counts, in each interval of n points, shape (n − 1,)."""
-    found = [0.0] * (len(points) - 1)
+    totals = [0.0] * (len(points) - 1)
     for answer, mass in answers.items():
         for value, share in _members(answer):
             place = interval_of(value, points, lower)
             if place is not None:
-                found[place] += mass * share
-    return found
+                totals[place] += mass * share
+    return totals
 
 
 @dataclass
@@ -72,9 +72,9 @@ class Colouring:
         if self.runs is None:
             return law(self.subject, dataset, cache=self.cache).as_dict()
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(self.known),))
-        found = sample(self.subject, dataset, self.runs, seed=seed)
+        outputs = sample(self.subject, dataset, self.runs, seed=seed)
         counts: Counter[Hashable] = Counter()
-        for answer, times in found.each():
+        for answer, times in outputs.each():
             counts[answer] += times
         return counts
 
@@ -118,9 +118,9 @@ def monochromatic(
     order, complete = sorted(set(domain)), True
     for wanted in _by_frequency(order, records, colour):
         search = _Search(records, vertices, colour, wanted, limit // (records - 1))
-        found = search.grown((), order)
-        if found:
-            return Clique(found, wanted, True)
+        points = search.grown((), order)
+        if points:
+            return Clique(points, wanted, True)
         complete = complete and search.left > 0
     return Clique((), 0, complete)
 
@@ -143,9 +143,9 @@ class _Search:
             if len(taken) + len(rest) - at < self.vertices or self.left <= 0:
                 return ()
             if all(self._fits((*others, point)) for others in combinations(taken, self.records - 1)):
-                found = self.grown((*taken, point), rest[at + 1 :])
-                if found:
-                    return found
+                points = self.grown((*taken, point), rest[at + 1 :])
+                if points:
+                    return points
         return ()
 
     def _fits(self, points: tuple[Any, ...]) -> bool:

@@ -273,7 +273,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
         # (|X| − 1)·e^{−ε(αm + 1)/2}: Proposition 3.27(ii), as at most αm wrong labels are whole
         small, n = of(1.0, 2, 2, 0.1667, 0.3776) if refuted else of(8.0, 2, 2, 0.1667, 0.055), 30
         default = of(2.0, 8, n, 0.125, 1.2e-4 if refuted else 4e-3)
-        found = [
+        utility_cases = [
             UtilityCase(
                 "smallest case",
                 small,
@@ -305,8 +305,8 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             ),
         ]
         if refuted:
-            found += _fake_samples()
-        return tuple(found)
+            utility_cases += _fake_samples()
+        return tuple(utility_cases)
 
     return Plan(name, cases, small, utility=utility)
 
@@ -314,7 +314,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
 def _fake_samples() -> tuple[UtilityCase, ...]:
     """n/α − n fake samples, as in the lecture notes: a miss costs n/2 of n/α, which a learner with error α may."""
     n, alpha, size, epsilon = 24, 0.125, 64, 2.0
-    found = []
+    cases = []
     for shrink, where, expected in ((1, "Learning", Verdict.FAIL), (3, "Lemma 7.22", Verdict.PASS)):
         m = round(n / (shrink * alpha))
         # all errors up to αm/2 are alike, and more than αm lie αm/2 + 1 below: Proposition 3.27(ii)
@@ -322,7 +322,7 @@ def _fake_samples() -> tuple[UtilityCase, ...]:
         beta = (size - 1) * math.exp(-epsilon * (allowed + 1) / 2)
         learner = ExponentialMechanism(epsilon, GoodEnough(size, m - allowed))
         mechanism = InteriorPointFromThresholds(learner, n, alpha, beta, 0, size - 1, shrink=shrink)
-        found.append(
+        cases.append(
             UtilityCase(
                 f"n/({shrink}α) examples" if shrink > 1 else "fake samples: n/α examples, as in the lecture notes",
                 mechanism,
@@ -333,7 +333,7 @@ def _fake_samples() -> tuple[UtilityCase, ...]:
                 "it is more than allowed. The learner does not tell concepts apart whose error is at most α/2.",
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def _points(domain: int, records: int) -> Scope:

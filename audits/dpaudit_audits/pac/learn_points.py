@@ -90,22 +90,22 @@ def corrected_utility() -> tuple[UtilityCase, ...]:
 
 def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[UtilityCase, ...]:
     """Targets that just must be found, targets that need not be, and as many bad concepts as there may be."""
-    found, random = kind(4.0, 0.01, 40), kind(4.0, 0.01, 50)
-    n, m = found.sample_size(0.5, 0.1), random.sample_size(0.2, 0.2)
+    small, large = kind(4.0, 0.01, 40), kind(4.0, 0.01, 50)
+    n, m = small.sample_size(0.5, 0.1), large.sample_size(0.2, 0.2)
     # D(target) just above α, just above α/2 where it must be found, at α/2 and below where it need not
     heavy = ((49, 51), (74, 26), (75, 25), (99, 1))
     light = Truth((0, 1, 2, 3), (1, 1, 1, 1), 49), Truth((*range(8), 49), (11,) * 8 + (10,), 49)
     return (
         UtilityCase(
             "target of 51, 26, 25 and 1 per cent, the rest at one point",
-            found,
-            _guarantee(found, 0.5, n),
+            small,
+            _guarantee(small, 0.5, n),
             tuple(Examples(Points(40), Truth((0, 39), weights, 39), n) for weights in heavy),
         ),
         UtilityCase(
             "all points bad that may be",
-            random,
-            _guarantee(random, 0.2, m),
+            large,
+            _guarantee(large, 0.2, m),
             tuple(Examples(Points(50), truth, m) for truth in light),
             runs=1_000,
             exact=False,

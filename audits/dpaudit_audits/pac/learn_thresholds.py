@@ -59,7 +59,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
         )
 
     def utility() -> tuple[UtilityCase, ...]:
-        found = []
+        utility_cases = []
         for learner, beta in (
             (make(1024, 0.1, 1.0, 1e-6), 0.05),
             (make(1024, 0.5, 20.0, 0.5, N=2), 0.3),
@@ -68,15 +68,15 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
             n = learner.sample_size(beta)
             label = f"|X| = {learner.size}, N = {learner.depth}, α = {learner.alpha:g}, ε = {learner.epsilon:g}"
             sources = tuple(Fixed(barely_bad(learner, n, target)) for target in (0, 1, 31, 32, learner.size - 1))
-            found.append(
+            utility_cases.append(
                 UtilityCase(f"empirical error, {label}", learner, learner.utility(n)[0], sources, runs=5_000)
             )
         drawn = make(64, 0.25, 200.0, 0.5, N=1)
         n = drawn.sample_size(0.3)
-        found.append(UtilityCase(f"PAC, {n} examples", drawn, drawn.utility(n)[1], _drawn(drawn, n)))
+        utility_cases.append(UtilityCase(f"PAC, {n} examples", drawn, drawn.utility(n)[1], _drawn(drawn, n)))
         large = make(2, 0.5, 1e4, 0.5, N=1)
         n = large.sample_size(0.2)
-        found.append(
+        utility_cases.append(
             UtilityCase(
                 f"PAC, large ε, {n} example{'s' if n > 1 else ''}",
                 large,
@@ -86,7 +86,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
                 note="The printed sample size goes to 0 as ε grows, which no learner's does.",
             )
         )
-        return tuple(found)
+        return tuple(utility_cases)
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # base 2 makes the recursion as deep as it can be; the privacy proof does not use it
