@@ -14,12 +14,9 @@ from rich.console import Console
 
 from dpaudit.errors import ReportError, WriterError
 from dpaudit.options import REPORT
-from dpaudit.report.figures import figures_of_pages
-from dpaudit.report.html import to_html
 from dpaudit.report.junit import to_junit
 from dpaudit.report.markdown import to_markdown
 from dpaudit.report.progress import Writing
-from dpaudit.report.report_dir import DATA, INDEX, PAGES, refuse_folder, write_report
 from dpaudit.report.sarif import to_sarif
 from dpaudit.results import json_form
 from dpaudit.results.earlier import with_earlier
@@ -152,6 +149,8 @@ def _refuse_file(option: str, path: str, taken: set[Path], report: str | None) -
 
 
 def _refuse_folder(folder: Path, taken: set[Path], written: Mapping[Path, str]) -> None:
+    from dpaudit.report.report_dir import DATA, INDEX, PAGES, refuse_folder  # it imports what draws figures
+
     refuse_folder(folder)
     own = {(folder / name).resolve() for name in (INDEX, DATA)}
     pages = (folder / PAGES).resolve()
@@ -194,8 +193,13 @@ def write(
         for option, path in sorted(outputs.named.items(), key=lambda item: (item[1] == STDOUT, item[0] != "--json")):
             try:
                 if option == "--report":
+                    from dpaudit.report.report_dir import write_report
+
                     write_report(Path(path), result, jobs=jobs, step=writing.step)
                 elif option == "--html":
+                    from dpaudit.report.figures import figures_of_pages
+                    from dpaudit.report.html import to_html
+
                     drawn = figures_of_pages([result.audits], jobs=jobs)
                     _save(path, to_html(result, drawn=drawn, step=writing.step))
                 elif option == "--json" and same_file(path, evidence) and Path(path).exists():

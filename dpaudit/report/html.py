@@ -20,9 +20,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dpaudit.report import chains, loss_breakdown, numbers, utility, wording
-from dpaudit.report.comparison import HEADING, comparison_figure, lines
+from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
+from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.figures.page import PageFigures, page_figures
 from dpaudit.report.figures.panels import panel_figures
 from dpaudit.report.method import method

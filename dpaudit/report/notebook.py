@@ -13,9 +13,9 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from dpaudit.report import utility, wording
-from dpaudit.report.comparison import comparison_figure
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import plot_figures
+from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import environment
 from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import visible

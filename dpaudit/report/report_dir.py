@@ -15,8 +15,9 @@ from markupsafe import Markup
 
 from dpaudit.errors import ReportError
 from dpaudit.report import html
-from dpaudit.report.comparison import HEADING, comparison_figure, lines
+from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.figures import figures_of_pages
+from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import Within, to_html
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, UtilityAudit

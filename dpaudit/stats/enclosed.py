@@ -623,6 +623,8 @@ def to_float(number: SupportsFloat) -> float:
 def fsum(numbers: Iterable[SupportsFloat]) -> float:
     """`math.fsum`, enclosed if one of the numbers is."""
     listed = list(numbers)
+    if _RUN.get() is None and Enclosed not in map(type, listed):  # most sums; no call for each number
+        return math.fsum(listed)
     if any(_given(x) is not None for x in listed):
         return _as_float(sum(listed))
     return math.fsum(listed)

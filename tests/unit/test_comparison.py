@@ -14,7 +14,8 @@ from dpaudit.plans.command import command_line
 from dpaudit.plans.comparison import comparison_entries, timed
 from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.request import ComparisonSpec, Request
-from dpaudit.report.comparison import comparison_block, comparison_figure, lines
+from dpaudit.report.comparison import comparison_block, lines
+from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import to_html
 from dpaudit.results.comparison import ONE_RUN
 from dpaudit.results.json_form import from_json, to_json
