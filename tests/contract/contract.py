@@ -360,8 +360,7 @@ def check_bulk(subject: Subject) -> None:
             continue
         pair = next(pair for m, pair in subject.pairs if m == mechanism)
         for i, dataset in enumerate((pair.left, pair.right)):
-            # a run of the program may take a millisecond
-            by_run = sample(WithoutBulk(mechanism), dataset, 2_000, seed=2 * i)
+            by_run = sample(WithoutBulk(mechanism), dataset, 4_000, seed=2 * i)
             bulk = sample(mechanism, dataset, 20_000, seed=2 * i + 1)
             p_value = two_samples(by_run, bulk)
             assert p_value > 1e-6, f"{mechanism!r} on {dataset!r}: bulk and run differ (p = {p_value:.1g})"

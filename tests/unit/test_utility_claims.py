@@ -101,18 +101,18 @@ def test_exponential_mechanism_nearly_attains_its_bound() -> None:
     failure = 1 - success(mechanism, NearBest(mechanism.quality, 12), Fixed(Multiset.counted({0: 12})))
     weight = 63 * math.exp(-6)
     assert failure == pytest.approx(weight / (1 + weight))
-    assert failure > 0.85 * (1 - mechanism.promise(64, 12.0).probability)
+    assert failure > 0.85 * (1 - mechanism.guarantee(64, 12.0).probability)
 
 
 @pytest.mark.parametrize("beta", [0.05, 0.5])
 def test_a_dist_at_the_printed_lead(beta: float) -> None:
     for base, power in ((2.0, 1 / math.log(2)), (math.e, 1.0)):
         mechanism = ADist(1.0, 1e-3, Given(), base)
-        goal = mechanism.promise(beta).goal
+        goal = mechanism.guarantee(beta).goal
         assert isinstance(goal, ClearBest)
         assert 1 - success(mechanism, goal, Fixed((goal.lead, 0.0))) == pytest.approx(beta**power / 2)
     corrected = ADistCorrected(1.0, 1e-3, Given())
-    goal = corrected.promise(beta).goal
+    goal = corrected.guarantee(beta).goal
     assert isinstance(goal, ClearBest)
     assert 1 - success(corrected, goal, Fixed((goal.lead, 0.0))) == pytest.approx(beta / 2)
 
@@ -147,7 +147,7 @@ def test_learn_points_where_ties_prefer_a_bad_point(domain: int, fails: bool) ->
 def test_learn_points_at_a_usual_accuracy() -> None:
     printed, corrected = LearnPoints(1.0, 0.25, 400), LearnPointsCorrected(1.0, 0.25, 400)
     n, beta = printed.sample_size(0.1, 0.05), 0.05
-    claim = printed.promise(0.1, n)
+    claim = printed.guarantee(0.1, n)
     assert claim is not None
     assert claim.probability == pytest.approx(1 - beta)
     source = Examples(Points(400), Truth((0,), (1,), 1), n)
@@ -157,7 +157,7 @@ def test_learn_points_at_a_usual_accuracy() -> None:
     seen = sample(Trial(source, printed, claim.goal), (), runs, seed=3).counts[False]
     assert abs(seen - runs * failure) < 5 * math.sqrt(runs * failure * (1 - failure))  # false alarms: 6e-7
     # the corrected lemma guarantees no more than 1 − δ
-    other = corrected.promise(0.1, 10**6)
+    other = corrected.guarantee(0.1, 10**6)
     assert other is not None
     assert other.probability == pytest.approx(0.75)
     assert 1 - success(corrected, other.goal, source) == pytest.approx(0.25 * math.exp(-1) / 2 * 399 / 400 + 1 / 400)
@@ -245,17 +245,17 @@ def test_guarantees_begin_at_their_sample_sizes() -> None:
         assert version(40, Given(), promise, 0.6, 1.0, 1e-6).utility(0) == ()
     for learner_kind in (LearnPoints, LearnPointsCorrected):
         learner_ = learner_kind(1.0, 1e-6, 400)
-        claim = learner_.promise(0.1, learner_.sample_size(0.1, 0.05))
+        claim = learner_.guarantee(0.1, learner_.sample_size(0.1, 0.05))
         assert claim is not None
         assert claim.probability == pytest.approx(0.95)
-        assert learner_.promise(0.1, 100) is None
+        assert learner_.guarantee(0.1, 100) is None
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0, -1.0])
 def test_beta_is_checked(beta: float) -> None:
     for call in (
-        ADist(1.0, 0.1, Given()).promise,
-        ADistCorrected(1.0, 0.1, Given()).promise,
+        ADist(1.0, 0.1, Given()).guarantee,
+        ADistCorrected(1.0, 0.1, Given()).guarantee,
         LearnThresholds().sample_size,
         RecConcave(40, Given(), 1.0, 0.5, 1.0, 0.1).least_promise,
     ):
@@ -302,9 +302,9 @@ def test_the_score_of_a_solution() -> None:
 
 
 def test_laplace_bound_is_attained_by_one_coordinate() -> None:
-    claim = LaplaceMechanism(2.0, Count(1)).promise(1.5)
+    claim = LaplaceMechanism(2.0, Count(1)).guarantee(1.5)
     assert claim.probability == pytest.approx(1 - math.exp(-3))
-    three = LaplaceMechanism(2.0, Histogram((0, 1, 2))).promise(1.5)
+    three = LaplaceMechanism(2.0, Histogram((0, 1, 2))).guarantee(1.5)
     assert three.probability == pytest.approx(1 - 3 * math.exp(-1.5))
     # a wrong scale would be seen: at twice the noise the bound is missed by far
     runs, noisy = 4_000, LaplaceMechanism(1.0, Count(1))

@@ -40,7 +40,8 @@ def broken(rng: Generator) -> Drawing:
 def tried(drawing: Any, seed: int = 0) -> UtilityAudit:
     count = LaplaceMechanism(1.0, Count(1))
     case = UtilityCase(
-        "count", count, count.promise(3.0), (Fixed(Multiset.counted({0: 2, 1: 1})),), 100, exact=False, drawing=drawing
+        "count", count, count.guarantee(3.0), (Fixed(Multiset.counted({0: 2, 1: 1})),), 100, exact=False,
+        drawing=drawing,
     )
     job = UtilityJob(
         target=MechanismTarget("LaplaceMechanism", "", case.mechanism), case=case, replay="0" * 12, expected=None,
