@@ -28,6 +28,7 @@ FALSE_ALARM = 1e-7
 """Of each goodness of fit: 3e-5 over all mechanisms and examples, which are the same every time."""
 NAMES = [name for name in registry.names() if registry.plan(name).small is not None]
 """All that have a law on a small domain."""
+assert len(NAMES) >= 50, "an algorithm has lost its small domain"
 MADE_FOR_ONE = {"AlgorithmB"}
 """Whose parts are made for their ε and δ, so that no others are drawn."""
 

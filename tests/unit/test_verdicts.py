@@ -55,6 +55,14 @@ def shown(page: str) -> Result:
     return json_form.from_json(embedded_json(text), where=page)
 
 
+def test_only_new_algorithms_have_no_rows() -> None:
+    """New are those of the changelog's unreleased part."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased = text.split("## [Unreleased]", 1)[1].split("\n## [", 1)[0]
+    without = set(registry.names()) - set(audited())
+    assert {name for name in without if not re.search(rf"\b{name}\b", unreleased)} == set()
+
+
 def test_there_is_a_row_for_every_case_and_no_other() -> None:
     planned = [
         (name, case.label, str(case.tested), case.expected.value, fingerprint(repr(case.mechanism)))
