@@ -188,7 +188,7 @@ def _runs_axis(axes: Axes, ends: Sequence[float]) -> None:
 def _canvas() -> tuple[Figure, Axes]:
     figure = new_figure(WIDTH, HEIGHT)
     box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
-    axes = figure.add_axes(box, facecolor="none")
+    axes = figure.add_axes(box)
     axes.grid(visible=False, axis="x")
     return figure, axes
 

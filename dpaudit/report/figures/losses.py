@@ -40,7 +40,7 @@ def tradeoff_figure(plot: TradeoffPlot, *, prefix: str) -> str:
     """Type II against type I error: the claim's curve, the exact one, and the event that was counted."""
     with rc_context(RC):
         figure = new_figure(WIDTH, HEIGHT)
-        axes = figure.add_axes(_box(_TOP), facecolor="none")
+        axes = figure.add_axes(_box(_TOP))
         draw_tradeoff(axes, plot)
         # all curves run below the diagonal
         axes.legend(loc="upper right", frameon=False, fontsize=11, borderaxespad=0.1, handlelength=2.2)
@@ -121,7 +121,7 @@ def loss_figure(plot: LossPlot, *, prefix: str) -> str:
     """The distribution of the privacy loss in both directions, with the claimed ε and infinite losses marked."""
     with rc_context(RC):
         figure = new_figure(WIDTH, HEIGHT)
-        axes = figure.add_axes(_box(_KEY + _TOP), facecolor="none")
+        axes = figure.add_axes(_box(_KEY + _TOP))
         draw_losses(axes, plot)
         handles, labels = axes.get_legend_handles_labels()
         named = dict(zip(labels, handles, strict=True))

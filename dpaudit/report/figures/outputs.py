@@ -75,7 +75,7 @@ def _printable(label: str) -> str:
 def _upright_axes() -> tuple[Figure, Axes]:
     figure = new_figure(WIDTH, HEIGHT)
     box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
-    axes = figure.add_axes(box, facecolor="none")
+    axes = figure.add_axes(box)
     axes.grid(visible=False, axis="x")
     return figure, axes
 
@@ -87,7 +87,7 @@ def _lying_axes(plot: OutputPlot) -> tuple[Figure, Axes]:
     height = max(HEIGHT, 62 + 24 * len(names))
     figure = new_figure(WIDTH, height)
     box = (left / WIDTH, _BOTTOM / height, 1 - (left + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / height)
-    axes = figure.add_axes(box, facecolor="none")
+    axes = figure.add_axes(box)
     axes.grid(visible=False, axis="y")
     return figure, axes
 

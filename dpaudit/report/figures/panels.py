@@ -73,7 +73,7 @@ def _panel(panel: Panel, description: str, prefix: str) -> str:
         across = plot if panel.square else _WIDTH - _LEFT - _RIGHT
         start = _LEFT + (_WIDTH - _LEFT - _RIGHT - across) / 2
         box = (start / _WIDTH, (height - _TOP - plot) / height, across / _WIDTH, plot / height)
-        axes = figure.add_axes(box, facecolor="none")
+        axes = figure.add_axes(box)
         axes.set_xlabel(panel.x)
         axes.set_ylabel(panel.y)
         axes.set_title(panel.title, fontsize=11.5, color=INK, pad=9)

@@ -52,6 +52,7 @@ RC: Final[Any] = {
     "axes.labelsize": 11.5,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
+    "axes.facecolor": "none",
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
