@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -103,6 +104,10 @@ class Tally:
             OutputError: the output cannot be counted.
         """
         kind = type(output)
+        if kind is float and math.isfinite(output):
+            # what most functions return: its own canonical form
+            self.singles.setdefault((), []).extend([output] * times)
+            return
         if kind is int or kind is str:
             self.counts[output] = self.counts.get(output, 0) + times
             return

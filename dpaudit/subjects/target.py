@@ -9,6 +9,7 @@ import difflib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -129,9 +130,10 @@ class FunctionTarget:
             if isinstance(rows, np.ndarray):
                 tally.forms.count(row_form(rows), size)
             return tally.outputs()
+        fresh = copier(dataset)
         for number in range(size):
             # counted at once: the function may use the same object for its next output
-            output = self.outcome(copied(dataset), rng)
+            output = self.outcome(fresh(), rng)
             tally.add(output, 1)
             if number < FIRST:
                 first.add(output, 1)
@@ -296,8 +298,17 @@ def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
 
 def copied(dataset: Dataset) -> list[Record]:
     """A fresh list of the records: a function that changes its input must not change the next run's."""
+    return copier(dataset)()
+
+
+def copier(dataset: Dataset) -> Callable[[], list[Record]]:
+    """Makes fresh lists of the records; what they are is examined once, not in every run."""
     records = list(plain_records(dataset))
-    return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)
+    return records.copy if all(map(_immutable, records)) else partial(copy.deepcopy, records)
+
+
+def _immutable(record: Record) -> bool:
+    return type(record) in _IMMUTABLE or (type(record) is tuple and all(map(_immutable, record)))
 
 
 _IMMUTABLE = frozenset({int, float, bool, str, bytes, type(None)})
