@@ -158,7 +158,7 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
     if any(note.code == OwnRandomness.code for note in audit.notes):
         why = f"{audit.name} draws its randomness itself"
     elif any(note["values"].get("by_the_clock") for note in (*new["notes"], *old["notes"])):
-        why = f"timeouts of calls of {audit.name} depend on the machine"
+        why = "the time that its calls take, or the search for pairs, depends on the machine"
     else:
         return False, "NOT reproduced: the result differs."
     if before == now:

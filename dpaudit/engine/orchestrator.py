@@ -12,17 +12,19 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
+from dpaudit.adversary import Pair
 from dpaudit.engine.prior_evidence import evidence_keys, prior_notes, untouched
 from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
-from dpaudit.evidence import chains, figures, loss_figures, sampled, search, sequential, worst_pair
+from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
 from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
+from dpaudit.evidence.needed import samples_needed
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.outputs.canonical import Raised
@@ -49,9 +51,9 @@ from dpaudit.results.model import (
 )
 from dpaudit.results.notes import CallTimeOfMechanism, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
-from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
-from dpaudit.subjects.target import MechanismTarget
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
 
 PAIRS_EXAMINED = 8
@@ -59,6 +61,8 @@ PAIRS_EXAMINED = 8
 
 Steps: TypeAlias = Generator[Event, None, AuditResult]
 NOTHING_DONE = Resumed()
+LONGEST_CRASH = 2_000
+"""Most characters of the sentence on a crash, which names places and lines of code."""
 IMPORTS_GRACE = 2.0
 """Seconds beyond the time limit for imports: where they end, every audit says that it had no time."""
 
@@ -254,6 +258,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     try:
         if job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
+            yield from _first_calls(job, request, work, findings, runner)
             findings.assumptions = _examined(job, request, runner)
         match job:
             case WorstCaseSearch():
@@ -261,14 +266,17 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
             case GroupChains():
                 job = yield from chains.find_chain(job, runner, findings, seed=request.seed)
             case PairSearch():
-                job = yield from search.find_pairs(job, runner, findings, seed=request.seed)
+                job = yield from search.find_pairs(
+                    job, runner, findings, seed=request.seed, at_once=not request.certify,
+                    needed=findings.needed.for_power if findings.needed is not None else None,
+                )
         yield from exact_evidence(job, findings, runner)
         if job.tests and refutation(findings.assumptions) is None:
             yield from _sampled(job, request, work, findings, runner)
     except TimeLimitError:
         findings.cut_short = True
     except DpauditError as error:
-        findings.crash = sentence(error.at(request.door))
+        findings.crash = sentence(error.at(request.door), most=LONGEST_CRASH)
         findings.crashed = isinstance(error, MechanismError)
     except Exception as error:
         # a bug of dpaudit's own must not take the other audits' results with it
@@ -315,10 +323,38 @@ def _sampled(
             findings.searched += state.runs
             findings.collected = None
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
-        raise always_fails(job.target.name, state.monitor.firsts[0])
+        raise always_fails(job.target.name, state.monitor.firsts[0], job.pairs[0].left)
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
+
+
+def _first_calls(
+    job: PrivacyJob, request: Request, work: Work, findings: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """Call a user's function for the first time, and say what matters at once: that it raises, that it is slow."""
+    target = job.target
+    if not isinstance(target, FunctionTarget):
+        return
+    seconds = yield from first_calls.try_first(target, _pairs_to_examine(job), runner, seed=request.seed)
+    if target.vectorised:
+        # its calls take the longer the more samples they give
+        return
+    findings.call_time = runner.pace[target.name] = seconds
+    pairs, left = job.tests, runner.left
+    if left is not None or seconds * 2 * job.runs * (pairs + 1) > first_calls.WORTH_SAYING:
+        alpha = shares(work.alpha, certify=request.certify, bits=job.bits or request.bits).final / pairs
+        findings.needed = samples_needed(job.claim, alpha=alpha, min_power=request.min_power)
+        said = first_calls.of_slow_calls(
+            target.name, seconds, findings.needed, runs=job.runs, pairs=pairs, limit=left,
+            searched=isinstance(job, PairSearch),
+        )
+        if said:
+            yield Notice(said)
+
+
+def _pairs_to_examine(job: PrivacyJob) -> tuple[Pair, ...]:
+    return job.pairs[: PAIRS_EXAMINED if isinstance(job, PairSearch) else 1]
 
 
 def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[AssumptionRecord]:
@@ -327,12 +363,14 @@ def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[Assumpt
     Raises:
         MechanismError: every call fails, also on other pairs where they are to be searched for.
     """
-    *tried, last = job.pairs[: PAIRS_EXAMINED if isinstance(job, PairSearch) else 1]
+    failures: list[MechanismError] = []
     with runner.guarded(job.target.name):
-        for pair in tried:
-            with contextlib.suppress(MechanismError):
+        for pair in _pairs_to_examine(job):
+            try:
                 return examine(job.target, pair, runs=job.runs, seed=request.seed)
-        return examine(job.target, last, runs=job.runs, seed=request.seed)
+            except MechanismError as error:
+                failures.append(error)
+    raise failures[0]
 
 
 def _limits(job: PrivacyJob, out: sampled.Collected) -> list[Note]:

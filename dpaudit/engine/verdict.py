@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dpaudit.evidence.assumptions import TYPES, VARIES, refutation
 from dpaudit.evidence.findings import Enumeration, Findings
+from dpaudit.evidence.needed import POSSIBLE_RUNS, counted_for_power, violation_to_detect, with_learning
 from dpaudit.evidence.sampled import Collected
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
@@ -40,12 +41,10 @@ from dpaudit.results.refutation import refutes, tolerance
 from dpaudit.stats import power
 from dpaudit.subjects.stated import is_constant
 
+SLOW = 0.001
+"""Seconds of a call from which a time limit's reason says how many samples there must be time for."""
 UNREAD = 0.01
 """Share of outputs that may be of types that no event reads."""
-SMALLEST = 0.1
-"""The ε whose multiple must be detectable if the claim is ε = 0."""
-POSSIBLE_RUNS = 10**12
-"""No remedy names more runs than this."""
 
 
 class Decision(NamedTuple):
@@ -111,7 +110,7 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
     if dependent is not None:
         return AssumptionViolated(dependent.name, dependent.text)
     if findings.cut_short or (findings.collected is not None and findings.collected.cut_short):
-        return TimeLimit(request.seconds, bool(job.tests))
+        return _time_limit(job, findings, request)
     enumerated = findings.enumeration
     differing = (enumerated is not None and enumerated.differing) or findings.laws.differing
     if differing:
@@ -121,6 +120,13 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
         # what refutes refutes; what does not may hide in the type
         return AssumptionViolated(TYPES, broken[TYPES])
     return None
+
+
+def _time_limit(job: PrivacyJob, findings: Findings, request: Request) -> Reason:
+    needed, call = findings.needed, findings.call_time
+    if needed is None or call is None or call < SLOW:
+        return TimeLimit(request.seconds, bool(job.tests))
+    return TimeLimit(request.seconds, True, call, needed.least, needed.for_power, needed.target)
 
 
 def _broken(findings: Findings) -> dict[str, str]:
@@ -174,22 +180,14 @@ def _weak(job: PrivacyJob, collected: Collected, request: Request) -> Reason | N
     noisy count is; or on one of the learned events, where it would show sooner.
     """
     claim = job.claim
-    target = request.min_power * (claim.epsilon or SMALLEST)
+    target = violation_to_detect(claim, request.min_power)
     weighed = [certified.evidence for certified in collected.certified]
     if min((e.detectable_epsilon for e in weighed if e.detectable_epsilon is not None), default=math.inf) <= target:
         return None
-    p = 0.5 + claim.delta / 2
-    q = (p - claim.delta) * math.exp(-target)
-    alpha = max(e.alpha for e in weighed)
-    needed = POSSIBLE_RUNS
-    if power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha) < POSSIBLE_RUNS:
-        needed = power.runs_needed(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha, power=0.9)
-    if max(e.n for e in weighed) >= needed:
+    needed = counted_for_power(claim, target, alpha=max(e.alpha for e in weighed))
+    if needed is not None and max(e.n for e in weighed) >= needed:
         return None
-    runs = needed
-    while runs - learning_runs(runs) < needed:
-        runs = math.ceil(1.02 * runs)
-    return LowPower(job.runs, target, _rounded_up(runs) if needed < POSSIBLE_RUNS else None)
+    return LowPower(job.runs, target, None if needed is None else _rounded_up(with_learning(needed)))
 
 
 def _rounded_up(runs: int) -> int:

@@ -37,9 +37,10 @@ from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Claim, Dataset
 from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
 from dpaudit.outputs.columns import as_number, flat
-from dpaudit.outputs.failures import raised
+from dpaudit.outputs.failures import hint, raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
+from dpaudit.results.datasets import dataset_to_json, json_text
 from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson
@@ -73,6 +74,8 @@ KEPT = 20_000
 """Values of each dataset that are kept to find repeats."""
 SIGNIFICANT = 40
 """Bits of a mantissa from which a value seems to be from a continuous distribution."""
+DATASET_SHOWN = 80
+"""Most characters of a dataset in a sentence."""
 FAILED_CALLS = 5
 """Calls on each dataset that must all raise before a function is said to fail in every call."""
 
@@ -499,14 +502,31 @@ def _refuse_if_always_failing(target: FunctionTarget, pair: Pair, seed: int) -> 
     outcomes = [] if calls is None else [call.outcome for call in calls.values()]
     failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
     if failures and len(failures) == len(outcomes):
-        raise always_fails(target.name, failures[0])
+        raise always_fails(target.name, failures[0], pair.left)
 
 
-def always_fails(name: str, failure: Raised) -> MechanismError:
-    """The error of a function that raised in every call."""
+def always_fails(name: str, failure: Raised, dataset: Dataset | None = None, *, calls: int | None = None) -> MechanismError:
+    """The error of a function that raised in every call.
+
+    Args:
+        name: of the function.
+        failure: of one of the calls.
+        dataset: on which that was; None if it is of no interest.
+        calls: how many there were, where they were few.
+    """
+    every = f"in {'every call' if calls is None else f'all {calls} calls'}"
     if isinstance(failure, TookLonger):
-        return MechanismError(f"{name} {failure!r} in every call ({failure.where}).")
-    return MechanismError(f"{name} raised {failure.where.rstrip('.')} in every call.")
+        return MechanismError(f"{name} {failure!r} {every} ({failure.where}).")
+    advice = hint(failure)
+    example = "" if dataset is None else f", for example on {shown_dataset(dataset)}"
+    said = f"{name} raised {failure.where.rstrip('.')} {every}{example}."
+    return MechanismError(f"{said} {advice}" if advice else said)
+
+
+def shown_dataset(dataset: Dataset) -> str:
+    """A dataset in a sentence."""
+    text = json_text(dataset_to_json(dataset))
+    return text if len(text) <= DATASET_SHOWN else f"{text[: DATASET_SHOWN - 1]}… ({len(dataset):,} records)"
 
 
 def only_failures(outcomes: Sequence[object] | NDArray[np.generic]) -> Raised | None:
@@ -576,7 +596,7 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
         for at in range(CALLS):
             own = SeedSequence([seed, 0x5A4E, which, at])
             try:
-                with _global_seeds(own, 0):
+                with global_seeds(own, 0):
                     outputs = canonical(target.subject(copied(dataset), default_rng(own), size))
             except Exception:
                 return None
@@ -632,7 +652,7 @@ def _played(
 def _called(target: FunctionTarget, dataset: Dataset, seed: SeedSequence, word: int) -> _Call:
     rng, records = default_rng(seed), copied(dataset)
     before, state = fingerprint(records), str(rng.bit_generator.state)
-    with _global_seeds(seed, word):
+    with global_seeds(seed, word):
         if not target.vectorised:
             outcome = canonical(target.outcome(records, rng))
         else:
@@ -648,7 +668,7 @@ def _called(target: FunctionTarget, dataset: Dataset, seed: SeedSequence, word: 
 
 
 @contextmanager
-def _global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
+def global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
     """The global generators of `random` and numpy, seeded inside and as they were afterwards."""
     kept, kept_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     state = int(seed.generate_state(word + 1)[word])

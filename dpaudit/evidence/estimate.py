@@ -21,6 +21,8 @@ from dpaudit.subjects.runner import Runner
 
 LEAST_RUNS = 50
 """Samples per dataset of the cheapest estimate of a pair."""
+SUSPICION = 0.001
+"""Error of the bound that must exceed the claim before it is tested on a pair at once."""
 OPTIMISM = 0.3
 """Error of the bounds by which pairs are ranked: an estimate near the middle finds more than a safe one."""
 
@@ -36,6 +38,8 @@ class Estimate:
 
     epsilon: float
     gap: float
+    suspicious: bool = False
+    """Whether the claim would be rejected at an error of `SUSPICION`, if the event had not been chosen on the way."""
 
     @property
     def height(self) -> float:
@@ -93,8 +97,10 @@ class SampledObjective:
         )
         if not w.n or not w.m:
             return Estimate(0.0, -1.0)
-        bound = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM)
-        return Estimate(bound, w.x / w.n - w.y / w.m - delta)
+        bound, strict = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM), 0.0
+        if bound > claim.epsilon:
+            strict = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=SUSPICION)
+        return Estimate(bound, w.x / w.n - w.y / w.m - delta, strict > claim.epsilon)
 
     def test(
         self,

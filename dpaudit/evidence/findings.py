@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpaudit.evidence.density import ComparedPair
+from dpaudit.evidence.needed import Needed
 from dpaudit.evidence.sampled import Collected
 from dpaudit.interpret import LawCache
 from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
@@ -50,6 +51,10 @@ class Findings:
     crashed: bool = False
     notes: list[Note] = field(default_factory=list)
     assumptions: list[AssumptionRecord] = field(default_factory=list)
+    call_time: float | None = None
+    """Seconds that a first call of a user's function took."""
+    needed: Needed | None = None
+    """The samples that the claim needs, where it matters: calls are slow, or there is a time limit."""
 
     def withdraw(self) -> None:
         """Take back all that was computed exactly: it is of no one mechanism, or of nothing but failures."""

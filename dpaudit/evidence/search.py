@@ -14,7 +14,7 @@ from dpaudit.adversary.pairs.climb import climb
 from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
-from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective
+from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.sampling import MINIMIZE, SEARCH
 from dpaudit.evidence.sequential import Sequential, Track
@@ -22,58 +22,154 @@ from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
-from dpaudit.results.notes import ExceptionalFloat, Minimized, NotMinimized, SearchErrors, SearchTimeLimit
+from dpaudit.results.notes import ExceptionalFloat, Minimized, NotMinimized, SearchCutShort, SearchErrors
 from dpaudit.results.stream import Progress
 from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
 """The cheapest estimates that a search may cost; together as many runs as one pair may have."""
+TIME_SHARE = 0.5
+"""Most of the time that is left which a search, or a minimisation, may take."""
+IN_TIME = 60
+"""The cheapest estimates that a search should have time for: it takes fewer samples for each where calls are slow."""
+WORTHWHILE = 4
+"""With time for fewer estimates there is no search."""
+OVERWHELMING = 1e-6
+"""Error of the test that ends a search because the claim seems refuted: its pair is audited alone."""
+TEST_GROWTH = 1.5
+"""Growth of that test's samples from batch to batch."""
+TEST_RUNS = 4
+"""Samples of that test, as a multiple of those of the estimate that made the pair suspicious."""
+TESTED = 0.1
+"""Samples of all these tests together, as a share of those of the estimates."""
+TESTS_FROM = 1_000_000
+"""The first index of these tests' random streams; smaller ones are those of estimates."""
+CERTAINLY_FAILING = 16
+"""Estimates that must all fail, with no other among them, before the search gives up."""
 MINIMIZE_ERROR = 0.01
 """Error of the tests that say whether a smaller pair still refutes; the certificate comes from fresh runs."""
 MINIMIZE_TESTS = 60
 
 
 def find_pairs(
-    job: PairSearch, runner: Runner, findings: Findings, *, seed: int
+    job: PairSearch, runner: Runner, findings: Findings, *, seed: int, at_once: bool = True,
+    needed: int | None = None,
 ) -> Generator[Progress, None, PairSearch]:
-    """The job with the most promising pairs; the samples of the search are used for nothing else."""
-    objective = SampledObjective(job, runner, seed)
-    least = max(LEAST_RUNS, job.runs // ESTIMATES)
-    counter = 0
-    errors: list[DpauditError] = []
+    """The job with the most promising pairs; the samples of the search are used for nothing else.
 
-    def score(pair: Pair, effort: int) -> float:
-        nonlocal counter
-        counter += 1
-        runs = least * effort
+    The search takes at most half of the time that is left. What it has then is audited with the rest.
+
+    Args:
+        at_once: whether a pair on which the claim seems refuted ends the search.
+        needed: samples per dataset with which an audit of one pair has power; with time for no more, one is audited.
+            None if unknown.
+    """
+    with runner.within(TIME_SHARE):
+        search = _Search(job, runner, findings, seed, at_once, needed)
+        yield from search.run()
+    if search.errors:
+        findings.notes.append(SearchErrors(len(search.errors), search.errors[0]))
+    if search.by_the_clock:
+        findings.notes.append(SearchCutShort(search.estimates, by_the_clock=True))
+    kept = tuple(replace(pair, source="found") for pair in search.best[: search.most_pairs])
+    return replace(job, pairs=kept)
+
+
+class _Search:
+    """A search for pairs in progress."""
+
+    def __init__(
+        self, job: PairSearch, runner: Runner, findings: Findings, seed: int, at_once: bool, needed: int | None
+    ) -> None:
+        self.job, self.findings, self.seed, self.at_once = job, findings, seed, at_once
+        self.objective = SampledObjective(job, runner, seed)
+        self.best = list(job.pairs)
+        self.estimates = 0
+        self.errors: list[DpauditError] = []
+        self.refuted: Pair | None = None
+        """A pair on which the claim seems refuted; it ends the search."""
+        self.late = self.worthless = False
+        self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
+        self.enough = self.least * ESTIMATES
+        self.for_tests = TESTED * self.enough
+        self.most_pairs = TESTS_OF_FOUND_PAIRS
+        self.slow = self._adapt(runner, needed)
+
+    @property
+    def by_the_clock(self) -> bool:
+        """Whether the pairs depend on how fast this machine is."""
+        return self.slow or self.late
+
+    def run(self) -> Generator[Progress, None, None]:
+        """Search; afterwards `best` has the most promising pairs, best first."""
+        if self.worthless:
+            return
+        job = self.job
+        neighbourhood = RecordMutations.like(self.best, job.claim.relation, job.records)
+        climbed = climb(self.best, self._score, neighbourhood, rng=default_rng([self.seed, SEARCH]), stop=self._stop)
+        yield self._progress(0.0)
+        for state in climbed:
+            # pairs on which the mechanism fails are used only if it fails on all
+            self.best = [scored.item for scored in state.best if scored.score > -math.inf] or self.best
+            yield self._progress(max((scored.score for scored in state.best), default=0.0))
+        if self.refuted is not None:
+            self.best = [self.refuted]
+        elif self.estimates >= CERTAINLY_FAILING and len(self.errors) == self.estimates:
+            raise self.errors[0]
+
+    def _adapt(self, runner: Runner, needed: int | None) -> bool:
+        """Do with fewer samples, or fewer pairs, where calls are too slow for the time; whether that was so."""
+        left, pace = runner.left, runner.pace.get(self.job.target.name, 0.0)
+        if left is None or not pace:
+            return False
+        in_time = int(left / (2 * pace))
+        self.worthless = in_time < WORTHWHILE * LEAST_RUNS
+        least = max(LEAST_RUNS, in_time // IN_TIME)
+        after = in_time / TIME_SHARE - (0 if self.worthless else in_time)
+        pairs = self.most_pairs if needed is None else max(1, min(self.most_pairs, int(after / needed)))
+        changed = self.worthless or least < self.least or pairs < self.most_pairs
+        self.least, self.most_pairs = min(least, self.least), pairs
+        return changed
+
+    def _progress(self, highest: float) -> Progress:
+        done = f", {self.estimates:,} tried" if self.estimates else ""
+        best = f", the best so far at ε ≈ {highest:.3g}" if highest > 0 else ""
+        what = f"searching for the worst pair of datasets{done}{best}"
+        return Progress(min(self.findings.searched, 2 * self.enough), 2 * self.enough, what, None)
+
+    def _stop(self) -> bool:
+        failing = len(self.errors) == self.estimates >= CERTAINLY_FAILING
+        spent = self.findings.searched >= 2 * self.enough
+        return spent or failing or self.late or self.refuted is not None
+
+    def _score(self, pair: Pair, effort: int) -> float:
+        self.estimates += 1
+        runs = self.least * effort
         try:
-            estimated = objective.estimate(pair, runs, index=counter)
+            estimated = self.objective.estimate(pair, runs, index=self.estimates)
+            self.findings.searched += 2 * runs
+            if self.at_once and estimated.suspicious and self.for_tests > 0:
+                self._test(pair, TEST_RUNS * runs)
+        except TimeLimitError:
+            self.late = True
+            return -math.inf
         except (MechanismError, DatasetError, OutputError) as error:
             # it may ask for more records than a pair has; other pairs are tried before that is the result
-            errors.append(error)
+            self.errors.append(error)
             return -math.inf
-        findings.searched += 2 * runs
         return estimated.epsilon
 
-    best = list(job.pairs)
-    search = climb(
-        best, score, RecordMutations.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
-        stop=lambda: findings.searched >= 2 * least * ESTIMATES,
-    )
-    try:
-        for state in search:
-            # pairs on which the mechanism fails are used only if it fails on all
-            best = [scored.item for scored in state.best if scored.score > -math.inf] or best
-            highest = max((scored.score for scored in state.best), default=0.0)
-            what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
-            yield Progress(min(findings.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
-    except TimeLimitError:
-        findings.notes.append(SearchTimeLimit("pairs"))
-    if errors:
-        findings.notes.append(SearchErrors(len(errors), errors[0]))
-    kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
-    return replace(job, pairs=kept)
+    def _test(self, pair: Pair, runs: int) -> None:
+        """Whether the claim is refuted on a suspicious pair, by samples of their own."""
+        tried = self.objective.test(
+            pair, runs, index=TESTS_FROM + self.estimates, phase=SEARCH, alpha=OVERWHELMING, stop_early=True,
+            growth=TEST_GROWTH,
+        )
+        self.findings.searched += 2 * tried.runs
+        self.for_tests -= tried.runs
+        if tried.refuted:
+            self.refuted = pair
 
 
 def described_exceptions(pair: Pair, data: str) -> list[ExceptionalFloat]:
@@ -102,23 +198,36 @@ def minimize_strongest(
     runs = min(max(2 * used, 100), learning_runs(job.runs))
     learned: dict[tuple[Dataset, Dataset], Learner] = {}
     tests = 0
+    late: TimeLimitError | None = None
 
     def refutes(pair: Pair) -> bool:
-        nonlocal tests
+        nonlocal tests, late
+        if late is not None:
+            return False
         tests += 1
-        tried = objective.test(pair, runs, index=tests, phase=MINIMIZE, alpha=MINIMIZE_ERROR)
+        try:
+            tried = test(pair)
+        except TimeLimitError:
+            late = TimeLimitError("Half of the time that was left was over.")
+            return False
         findings.searched += 2 * tried.runs
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted
 
-    yield Progress(used, job.runs, "minimising the refuting pair", state.epsilon_lower)
+    def test(pair: Pair) -> Tried:
+        return objective.test(pair, runs, index=tests, phase=MINIMIZE, alpha=MINIMIZE_ERROR)
+
+    yield Progress(used, job.runs, "refuted; minimising the pair", state.epsilon_lower)
     try:
-        minimized = minimize(
-            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
-        )
-    except (TimeLimitError, DpauditError) as error:
+        with runner.within(TIME_SHARE):
+            minimized = minimize(
+                strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
+            )
+    except DpauditError as error:
         findings.notes.append(NotMinimized(error))
         return
+    if late is not None:
+        findings.notes.append(NotMinimized(late, further=bool(minimized.steps), by_the_clock=True))
     if not minimized.steps:
         return
     left, right = len(strongest.pair.left), len(strongest.pair.right)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
+import linecache
+import re
+import sysconfig
+from functools import cache, lru_cache
 from pathlib import Path
 
 from dpaudit.outputs.canonical import Raised
@@ -10,6 +13,8 @@ from dpaudit.outputs.form import message_of
 
 LONGEST = 300
 """Most characters of a message in a sentence."""
+LONGEST_LINE = 100
+"""Most characters of a line of code in a sentence."""
 
 
 def raised(error: Exception) -> Raised:
@@ -31,21 +36,72 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, *, most: int = LONGEST) -> str:
     """The text without line breaks, truncated if it is too long."""
     joined = " ".join(text.split())
-    return joined if len(joined) <= LONGEST else joined[: LONGEST - 1] + "…"
+    return joined if len(joined) <= most else joined[: most - 1] + "…"
 
 
 def frames(error: BaseException, *, most: int = 3, leave_out: int = 0) -> str:
-    """Where an error was raised, e.g. "my.py, line 12, in helper; called at my.py, line 20, in f".
+    """Where an error was raised, e.g. "my.py, line 12, in helper: `return x.mean()`; called at my.py, line 20, in f".
+
+    Of an error that was raised within a library, that place is followed by those of the user's code that led there.
 
     Args:
         error: an error caught in the calling frame.
         most: the largest number of frames to name.
         leave_out: the number of innermost frames that belong to dpaudit.
     """
-    stack = traceback.extract_tb(error.__traceback__)[1:]
-    last = stack[: len(stack) - leave_out][-most:]
-    places = [f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}" for frame in reversed(last)]
-    return "; called at ".join(places) if places else "in its call"
+    places, trace = [], error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return _located(tuple(places[1 : len(places) - leave_out]), most)
+
+
+@lru_cache(maxsize=1024)
+def _located(stack: tuple[tuple[str, int, str], ...], most: int) -> str:
+    """A stack in words, the innermost frame first; cached, because a failure may be one of many thousands."""
+    if not stack:
+        return "in its call"
+    own = [place for place in stack if not _of_a_library(place[0])][-most:]
+    named = stack[-most:] if not own else own if own[-1] == stack[-1] else [*own[1 - most :], stack[-1]]
+    return "; called at ".join(_place(*place, source=place in own) for place in reversed(named))
+
+
+def _place(file: str, line: int, name: str, *, source: bool) -> str:
+    text = " ".join(linecache.getline(file, line).split()) if source else ""
+    shown = f": `{text if len(text) <= LONGEST_LINE else f'{text[: LONGEST_LINE - 1]}…'}`" if text else ""
+    return f"{Path(file).name}, line {line}, in {name}{shown}"
+
+
+def _of_a_library(file: str) -> bool:
+    """Whether a file of code is installed, or Python's or dpaudit's own."""
+    path = Path(file)
+    return file.startswith("<frozen") or "site-packages" in path.parts or any(map(path.is_relative_to, _libraries()))
+
+
+@cache
+def _libraries() -> tuple[Path, ...]:
+    return (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])
+
+
+def is_typing_error(failure: Raised) -> bool:
+    """Whether a failure is one of the program, which no other dataset will heal."""
+    return failure.error in _TYPING_ERRORS or hint(failure) != ""
+
+
+def hint(failure: Raised) -> str:
+    """What probably causes a failure, and what to do; "" where nobody knows."""
+    return _AS_A_FRAME if _LIST.match(failure.message) else ""
+
+
+_TYPING_ERRORS = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "SyntaxError"})
+_LIST = re.compile(
+    "AttributeError: 'list' object has no attribute|TypeError: (list indices must be integers"
+    "|unsupported operand type.*'list'|can only concatenate list|can't multiply sequence|bad operand type.*'list')"
+)
+_AS_A_FRAME = (
+    "The dataset is a list of records: begin with `data = np.asarray(data)`, or give the pair as arrays or data frames."
+)

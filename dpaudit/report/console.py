@@ -73,6 +73,9 @@ class ConsoleReporter:
                 self._begin(event)
             case stream.Progress():
                 self._progress.advance(event)
+            case stream.Notice(text=text):
+                if not self._quiet:
+                    self._progress.say(text)
             case stream.AuditFinished(audit=audit):
                 self.close()
                 if self._quiet:

@@ -12,7 +12,7 @@ from typing import Self
 from dpaudit.errors import ReportError
 from dpaudit.report.files import STDOUT, Outputs, say
 from dpaudit.report.ndjson import to_line
-from dpaudit.results.stream import Event
+from dpaudit.results.stream import Event, Notice
 from dpaudit.whole_files import encoded
 
 
@@ -53,9 +53,9 @@ class EventLog:
         self.written, self._goes_on = lines, lines > 0
 
     def on(self, event: Event) -> None:
-        """Append one event."""
+        """Append one event; a notice is for those who watch."""
         path = self._outputs.events
-        if path is None or self.failure is not None:
+        if isinstance(event, Notice) or path is None or self.failure is not None:
             return
         try:
             line = to_line(event, self.written)

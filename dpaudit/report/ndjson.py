@@ -97,7 +97,7 @@ class CheckFinished(_Line, tag="check_finished"):
 Line: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | UtilityAuditFinished | CheckFinished
 
 
-def to_line(event: stream.Event, sequence: int) -> str:
+def to_line(event: stream.Recorded, sequence: int) -> str:
     """One event as a line of NDJSON, with its line feed.
 
     Args:
@@ -127,7 +127,7 @@ def event_schema() -> dict[str, object]:
     }
 
 
-def _line(event: stream.Event, sequence: int) -> Line:
+def _line(event: stream.Recorded, sequence: int) -> Line:
     match event:
         case stream.CheckStarted():
             return CheckStarted(sequence=sequence, audits=event.audits, seed=event.seed, alpha=event.alpha)

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Column
+from rich.text import Text
 
 from dpaudit.report.numbers import lower
 from dpaudit.results import stream
@@ -35,6 +36,9 @@ class Display(Protocol):
 
     def advance(self, event: stream.Progress) -> None:
         """It has got this far."""
+
+    def say(self, text: str) -> None:
+        """Something that the user should know at once."""
 
     def close(self) -> None:
         """It has ended: what stands there goes."""
@@ -81,6 +85,10 @@ class TerminalBar:
         self._progress.update(
             self._task, completed=event.done, total=max(event.of, 1), description=flat(event.what), bound=_bound(event)
         )
+
+    def say(self, text: str) -> None:
+        """Write it above the bar, where it stays."""
+        self._console.print(Text(f"dpaudit: {flat(text)}"), soft_wrap=True)
 
     def close(self) -> None:
         """Take it away."""
@@ -163,6 +171,10 @@ class NotebookLine:
         else:
             self._handle.update(shown, raw=True)
 
+    def say(self, text: str) -> None:
+        """Show it in an output of its own, which stays."""
+        self._display({"text/plain": f"dpaudit: {flat(text)}"}, raw=True)
+
     def close(self) -> None:
         """Make it empty; IPython has no way to take it away without the cell's other outputs."""
         if self._handle is not None:
@@ -187,6 +199,10 @@ class LogLines:
         if (now := self._clock()) - self._last >= BETWEEN_LINES:
             self._last = now
             self._say(f"dpaudit: {self._head}: {_line(event)}")
+
+    def say(self, text: str) -> None:
+        """Write it, whenever the last line was."""
+        self._say(f"dpaudit: {flat(text)}")
 
     def close(self) -> None:
         """They stay."""
@@ -224,6 +240,9 @@ class Watch:
                 self._current = event
             case stream.Progress():
                 self._advance(event)
+            case stream.Notice(text=text):
+                if self._display is not None:
+                    self._display.say(text)
             case _:
                 self._close()
 

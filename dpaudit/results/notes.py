@@ -17,7 +17,7 @@ NoteCode: TypeAlias = Literal[
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier",
+    "kept_from_earlier", "search_cut_short",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -297,6 +297,28 @@ class SearchTimeLimit(Note):
 
 
 @dataclass(frozen=True)
+class SearchCutShort(Note):
+    """The search for pairs used up its part of the time limit, or took fewer samples because calls are slow.
+
+    Args:
+        estimates: how often a pair was tried.
+        by_the_clock: True: on another machine the search may get further.
+    """
+
+    code = "search_cut_short"
+    estimates: int
+    by_the_clock: bool
+
+    def sentence(self, door: Door) -> str:
+        if not self.estimates:
+            what = "The calls are too slow to search for pairs within the time limit, so the first ones were audited."
+        else:
+            times = "once" if self.estimates == 1 else f"{self.estimates:,} times"
+            what = f"The search for pairs tried one {times} in its half of the time; the best so far were audited."
+        return f"{what} On another machine the same seed may lead to other pairs; without a limit it does not."
+
+
+@dataclass(frozen=True)
 class PairsCompared(Note):
     """How many pairs a search for the worst one compared.
 
@@ -461,13 +483,21 @@ class Minimized(Note):
 
 @dataclass(frozen=True)
 class NotMinimized(Note):
-    """The refuting pair could not be minimised."""
+    """The refuting pair could not be minimised, or not to the end.
+
+    Args:
+        error: why.
+        further: whether it was minimised in part.
+        by_the_clock: whether the time limit was the reason.
+    """
 
     code = "not_minimized"
     error: DpauditError
+    further: bool = False
+    by_the_clock: bool = False
 
     def sentence(self, door: Door) -> str:
-        return f"The refuting pair was not minimised: {self.error.at(door)}"
+        return f"The refuting pair was not minimised{' further' if self.further else ''}: {self.error.at(door)}"
 
 
 @dataclass(frozen=True)

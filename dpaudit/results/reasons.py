@@ -328,17 +328,29 @@ class TimeLimit(Reason):
     Args:
         seconds: the limit; None if unknown.
         sampled: whether the audit draws samples.
+        call: seconds that one call of a slow function takes; None of others.
+        least: samples per dataset with fewer of which nothing could refute the claim; None if unknown.
+        for_power: samples per dataset that detect a violation of ε = `target` with probability 0.9; None if unknown.
+        target: the ε of a large violation.
     """
 
     code = "time_limit"
     seconds: float | None
     sampled: bool
+    call: float | None = None
+    least: int | None = None
+    for_power: int | None = None
+    target: float | None = None
 
     def sentence(self, door: Door) -> str:
         limit = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
         domain = f"make {DOMAIN.called(door)} or {SIZE.called(door)} smaller"
         less = f"lower {RUNS.called(door)}" if self.sampled else domain
-        return f"No violation was found before {limit}; raise {SECONDS.called(door)} or {less}."
+        said = f"No violation was found before {limit}; raise {SECONDS.called(door)} or {less}."
+        if self.call is None or self.least is None or self.target is None:
+            return said
+        takes = f"A call takes about {duration(self.call)}."
+        return f"{said} {takes} {needed_sentence(self.call, self.least, self.for_power, self.target)}"
 
 
 @dataclass(frozen=True)
@@ -550,6 +562,34 @@ def at_least(epsilon: float | None) -> str:
     if epsilon is None or math.isinf(epsilon):
         return "no finite ε"
     return f"ε ≥ {rounded_down(epsilon, 12)}" if epsilon > 0 else "ε = 0"
+
+
+def duration(seconds: float) -> str:
+    """Two digits and a unit: "5 ms", "17 s", "17 min", "3.8 h", "12 days"."""
+    for unit, size, most in (("µs", 1e-6, 1e-3), ("ms", 1e-3, 1.0), ("s", 1.0, 120.0), ("min", 60.0, 7200.0)):
+        if seconds < most * 0.995:
+            return f"{_two_digits(seconds / size)} {unit}"
+    return f"{_two_digits(seconds / 3600)} h" if seconds < 172_800 else f"{_two_digits(seconds / 86_400)} days"
+
+
+def _two_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 9.95 else f"{number:.2g}"
+
+
+def needed_sentence(call: float, least: int, for_power: int | None, target: float) -> str:
+    """The samples that a claim needs, and the time that they take.
+
+    Args:
+        call: seconds of one.
+        least, for_power, target: as of `TimeLimit`.
+    """
+    first = f"An audit needs at least {least:,} samples per dataset of a pair ({duration(2 * call * least)})"
+    if for_power is None or for_power <= least:
+        return f"{first} to refute anything."
+    return (
+        f"{first} to refute anything, and about {for_power:,} ({duration(2 * call * for_power)}) to detect a violation "
+        f"of ε ≥ {target:.3g} with probability 0.9."
+    )
 
 
 def rounded_down(bound: float, digits: int = 3) -> str:

@@ -48,6 +48,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """Something that the user should know at once, while the audit goes on."""
+
+    text: str
+    """One sentence or two."""
+
+
+@dataclass(frozen=True)
 class AuditFinished:
     """One case ended with its verdict."""
 
@@ -62,11 +70,13 @@ class CheckFinished:
     result: Result
 
 
-Event: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished
+Recorded: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished
+"""Events that depend on the request alone, and not on how fast the machine is."""
+Event: TypeAlias = Recorded | Notice
 
 
 def events_of(result: Result) -> Iterator[Event]:
-    """The events of a finished result, without `Progress`."""
+    """The events of a finished result, without `Progress` and `Notice`."""
     yield CheckStarted(len(result.every), result.seed, result.alpha)
     for audit in result.every:
         yield AuditStarted(audit.name, audit.case, audit.claim.statement, 1)

@@ -66,6 +66,17 @@ class Runner:
             return None
         return self.seconds - (time.monotonic() - self.started)
 
+    @contextlib.contextmanager
+    def within(self, share: float) -> Iterator[None]:
+        """What runs inside has this share of the time that is left; without a limit there is none inside either."""
+        limit, left = self.seconds, self.left
+        if left is not None:
+            self.seconds = time.monotonic() - self.started + share * left
+        try:
+            yield
+        finally:
+            self.seconds = limit
+
     def run(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
         """Outputs of every unit.
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from dpaudit.errors import DpauditError, MechanismError
-from dpaudit.outputs.failures import described, one_line
+from dpaudit.outputs.failures import LONGEST, described, one_line
 
 __all__ = ["StopNow", "described", "guarded", "one_line", "sentence", "unheard"]
 
@@ -25,9 +25,9 @@ def unheard(kind: type[BaseException]) -> Callable[[sys.UnraisableHookArgs], obj
     return lambda one: None if issubclass(one.exc_type, kind) else before(one)
 
 
-def sentence(text: str) -> str:
-    """The text on one line, with an end."""
-    line = one_line(text).rstrip(": ")
+def sentence(text: str, *, most: int = LONGEST) -> str:
+    """The text on one line of at most so many characters, with an end."""
+    line = one_line(text, most=most).rstrip(": ")
     return line if line.endswith((".", "?", "!", "…")) else f"{line}."
 
 

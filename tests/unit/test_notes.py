@@ -94,7 +94,9 @@ def test_values_hold_numbers_and_errors_become_texts() -> None:
         "A failure counts as an output, as an attacker can see it: it raises KeyError 5 of 1,000 times on D and 0 of "
         "1,000 on D′ (as in line 3)."
     )
-    assert notes.NotMinimized(DpauditError("It failed.")).values("pytest") == {"error": "It failed."}
+    assert notes.NotMinimized(DpauditError("It failed.")).values("pytest") == {
+        "error": "It failed.", "further": False, "by_the_clock": False,
+    }
 
 
 @pytest.mark.parametrize(("number", "said"), [(1, "(a)"), (3, "(a; b; c)"), (5, "(a; b; c; and 2 more)")])

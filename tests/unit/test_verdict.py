@@ -139,8 +139,8 @@ def test_crash_and_time_limit_are_inconclusive() -> None:
     found = audit(crashes, epsilon=1.0)
     assert (found.verdict, found.crashed, found.reason) == (
         Verdict.INCONCLUSIVE, True,
-        f"crashes raised OSError: gone (test_verdict.py, line {crashes.__code__.co_firstlineno + 1}, in crashes) in "
-        "every call.",
+        f"crashes raised OSError: gone (test_verdict.py, line {crashes.__code__.co_firstlineno + 1}, in crashes: "
+        '`raise OSError("gone")`) in every call, for example on [0].',
     )
     found = audit(response, epsilon=1.0, seconds=1e-6)
     assert (found.verdict, found.crashed) == (Verdict.INCONCLUSIVE, False)
