@@ -53,9 +53,19 @@ def exactly(x: float, against: float | None = None) -> str:
     return nearest(x, against, digits=7)
 
 
-def percent(confidence: float) -> str:
-    """A confidence as "99.9 %", never rounded up: the error 1 − confidence keeps two digits, rounded up."""
-    return f"{((1 - _error(confidence)) * 100).normalize():f} %"
+def apart(*values: float, digits: int = 2) -> tuple[str, ...]:
+    """Numbers rounded to `digits` digits, or to as many as show which ones differ, and which are below 1."""
+    shown: tuple[str, ...] = ()
+    for more in range(digits, 18):
+        shown = tuple(nearest(value, 1.0, digits=more) for value in values)
+        if len(set(shown)) == len(set(values)):
+            break
+    return shown
+
+
+def percent(confidence: float, *, digits: int = 2) -> str:
+    """A confidence as "99.9 %", never rounded up: the error 1 − confidence keeps `digits` digits, rounded up."""
+    return f"{((1 - _error(confidence, digits)) * 100).normalize():f} %"
 
 
 def error(confidence: float) -> str:
@@ -63,10 +73,10 @@ def error(confidence: float) -> str:
     return small(float(_error(confidence)))
 
 
-def _error(confidence: float) -> Decimal:
+def _error(confidence: float, digits: int = 2) -> Decimal:
     # In decimal: 1 − 0.999 in floating point is a little more than 0.001, and would be rounded up.
     exact = max(1 - Decimal(repr(float(confidence))), Decimal(0))
-    return Context(prec=2, rounding=ROUND_CEILING).plus(exact)
+    return Context(prec=digits, rounding=ROUND_CEILING).plus(exact)
 
 
 def power_of_ten(x: float) -> str:

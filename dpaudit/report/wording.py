@@ -188,6 +188,12 @@ def refuted_by_runs(audit: Audit) -> bool:
     return audit.verdict is Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
 
 
+def refuted_by_bits(audit: Audit) -> bool:
+    """Whether the verdict is FAIL and rests on the bit patterns of floating-point outputs."""
+    evidence = deciding(audit) if refuted_by_runs(audit) else None
+    return evidence is not None and evidence.family == "bits"
+
+
 def evidence_sentence(audit: Audit) -> str | None:
     """The e-value, e.g. "10^7.3 against the claim; refuted after 1,800 samples per dataset"; None without one."""
     evidence = audit.sequential
