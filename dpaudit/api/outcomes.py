@@ -40,7 +40,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def refusal(
-    result: Result, *, again: str | None = None, allow_inconclusive: bool = False
+    result: Result, *, again: str | None = None, allow_inconclusive: bool = False, verbose: bool = False
 ) -> PrivacyViolation | InconclusiveAudit | None:
     """What a test is to raise on a result; None where every audit of privacy in it passes.
 
@@ -51,16 +51,17 @@ def refusal(
         again: how to make it again, for the message; what the result says of itself without it.
         allow_inconclusive: pass where nothing was refuted but an audit could not be decided. One whose mechanism
             crashed never passes, nor does a result without any.
+        verbose: whether the message says how each verdict was made, too.
     """
     how = again or result.command
     failed = [audit for audit in result.audits if audit.verdict is Verdict.FAIL]
     if failed:
-        return PrivacyViolation("\n".join(failure_text(audit, again=how) for audit in failed), result)
+        return PrivacyViolation("\n".join(failure_text(audit, again=how, verbose=verbose) for audit in failed), result)
     undecided = [
         audit
         for audit in result.audits
         if audit.crashed or (audit.verdict is Verdict.INCONCLUSIVE and not allow_inconclusive)
     ]
     if undecided:
-        return InconclusiveAudit("\n".join(failure_text(audit, again=how) for audit in undecided), result)
+        return InconclusiveAudit("\n".join(failure_text(audit, again=how, verbose=verbose) for audit in undecided), result)
     return None if result.audits else InconclusiveAudit("Nothing was audited for privacy.", result)
