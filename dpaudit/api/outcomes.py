@@ -6,9 +6,11 @@ which any test runner reports as such, one is an interrupt. Each holds the resul
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpaudit.api.result import Result
 from dpaudit.report.short import failure_text
-from dpaudit.results.model import Verdict
+from dpaudit.results.model import Audit, Verdict
 
 __all__ = ["InconclusiveAudit", "Interrupted", "PrivacyViolation", "refusal"]
 
@@ -56,12 +58,16 @@ def refusal(
     how = again or result.command
     failed = [audit for audit in result.audits if audit.verdict is Verdict.FAIL]
     if failed:
-        return PrivacyViolation("\n".join(failure_text(audit, again=how, verbose=verbose) for audit in failed), result)
+        return PrivacyViolation(_text(failed, how, verbose=verbose), result)
     undecided = [
         audit
         for audit in result.audits
         if audit.crashed or (audit.verdict is Verdict.INCONCLUSIVE and not allow_inconclusive)
     ]
     if undecided:
-        return InconclusiveAudit("\n".join(failure_text(audit, again=how, verbose=verbose) for audit in undecided), result)
+        return InconclusiveAudit(_text(undecided, how, verbose=verbose), result)
     return None if result.audits else InconclusiveAudit("Nothing was audited for privacy.", result)
+
+
+def _text(audits: Sequence[Audit], again: str, *, verbose: bool) -> str:
+    return "\n".join(failure_text(audit, again=again, verbose=verbose) for audit in audits)

@@ -36,8 +36,8 @@ class ConsoleReporter:
     """Shows the engine's stream, event by event: results on one console, progress on the other.
 
     Progress appears only when `console_err` is a terminal. With `quiet`, stdout has one line for each audit
-    and nothing else; with `verbose`, also how each verdict was made. Use it as a context manager (or call `close`), so that an exception on the way leaves no
-    half-drawn progress bar.
+    and nothing else; with `verbose`, it also says how each verdict was made. Use it as a context manager (or call
+    `close`), so that an exception on the way leaves no half-drawn progress bar.
     """
 
     def __init__(self, console_out: Console, console_err: Console, *, quiet: bool, verbose: bool = False) -> None:
@@ -138,13 +138,13 @@ def audit_block(
     block.line(_verdict_line(audit), indent=0)
     failed = audit.verdict is Verdict.FAIL
     plain = plain_words.meaning(audit)
-    bounds = _bounds(audit, verbose=verbose)
+    bounds = plain_words.bounds(audit, verbose=verbose)
     if plain is not None:
         block.line(plain, style="bold" if failed else "")
     elif bounds:
         # a FAIL that no single event shows
         block.line(bounds.pop(0), style="bold" if failed else "")
-    if failed and audit.pair is not None:
+    if (failed or verbose) and audit.pair is not None:
         _add_pair(block, audit.pair, verbose=verbose)
     if failed or verbose:
         _add_event(block, audit, said=plain is not None, verbose=verbose)
@@ -155,8 +155,6 @@ def audit_block(
     block.labelled("claim", audit.claim.statement)
     if (scope := wording.scope_line(audit)) is not None and (verbose or audit.evidence is EvidenceKind.EXHAUSTIVE):
         block.labelled("domain", scope)
-    if not failed and verbose and audit.pair is not None:
-        _add_pair(block, audit.pair, verbose=True)
     if audit.chain is not None and (failed or verbose):
         for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):
             block.labelled("" if number else "chain", line)
@@ -181,16 +179,6 @@ def audit_block(
     return block
 
 
-def _bounds(audit: Audit, *, verbose: bool) -> list[str]:
-    """What is known of ε: in short, by what decided alone, and nothing where samples found nothing."""
-    sampled, exact = wording.certified_sentence(audit), wording.exact_sentence(audit, short=not verbose)
-    by_samples = audit.evidence is EvidenceKind.SAMPLED
-    both = [sentence for sentence in ((sampled, exact) if by_samples else (exact, sampled)) if sentence is not None]
-    if verbose:
-        return both
-    return both[:1] if audit.verdict is Verdict.FAIL or not by_samples else []
-
-
 def _power_matters(audit: Audit) -> bool:
     """Whether a reader must know what would have been detected: where nothing was, by samples."""
     return audit.verdict is not Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
@@ -208,8 +196,6 @@ def _floats(audit: Audit, *, verbose: bool, explained: bool) -> list[str]:
 
 def _add_details(block: Rows, audit: Audit) -> None:
     """How the verdict was made."""
-    if wording.refuted_by_runs(audit) and (alone := wording.clopper_pearson_sentence(audit)) is not None:
-        block.labelled("bound", alone)
     if (evidence := wording.evidence_sentence(audit)) is not None:
         block.labelled("e-value", evidence)
     block.labelled("reason", audit.reason)

@@ -13,7 +13,7 @@ from dpaudit.report import wording
 from dpaudit.report.numbers import apart, count, lower, nearest, percent, small, stated, ten_to
 from dpaudit.results.model import Audit, EvidenceKind, ExactEvidence, Json, SampledEvidence, Verdict
 
-__all__ = ["DETAILS", "hints", "meaning", "names_event", "reason_adds", "sentence"]
+__all__ = ["DETAILS", "bounds", "hints", "meaning", "names_event", "reason_adds", "sentence"]
 
 DETAILS = frozenset({"minimized", "real_noise"})
 """Kinds of notes on how a verdict was made, which change nothing for a reader of it."""
@@ -70,6 +70,18 @@ def meaning(audit: Audit) -> str | None:
     if audit.reason_code == "not_refuted" and wording.NOT_A_PROOF not in audit.reason:
         return f"{audit.reason} This is {wording.NOT_A_PROOF}."
     return audit.reason
+
+
+def bounds(audit: Audit, *, verbose: bool = False) -> list[str]:
+    """What is known of ε: in short, by what decided alone, and nothing where samples found nothing."""
+    by_samples = audit.evidence is EvidenceKind.SAMPLED
+    sampled = wording.certified_sentence(audit, short=not verbose)
+    exact = wording.exact_sentence(audit, short=not verbose)
+    known = [sentence for sentence in ((sampled, exact) if by_samples else (exact, sampled)) if sentence is not None]
+    if not verbose:
+        return known[:1] if audit.verdict is Verdict.FAIL or not by_samples else []
+    alone = wording.clopper_pearson_sentence(audit) if wording.refuted_by_runs(audit) else None
+    return known if alone is None else [*known, alone]
 
 
 def reason_adds(audit: Audit) -> bool:

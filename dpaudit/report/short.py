@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpaudit.report import plain_words, utility, wording
 from dpaudit.report.datasets import Excerpt, Part, compare
 from dpaudit.results.faults import Fault
@@ -21,27 +23,39 @@ def failure_text(audit: Audit, *, again: str, verbose: bool = False) -> str:
     plain = plain_words.meaning(audit)
     lines = [f"{audit.name}: {plain or wording.headline(audit)}"]
     if failed or verbose:
-        lines += _pair(audit, verbose=verbose)
-    if audit.event is not None and (failed or verbose):
-        evidence = wording.deciding(audit)
-        if verbose or not (plain is not None and plain_words.names_event(audit)):
-            shown = evidence if verbose else None
-            lines.append(f"  event   {wording.event_phrase(audit.event, wording.more_likely_under(audit), shown)}")
-        if evidence is not None:
-            lines.append(f"  counts  {wording.counts_sentence(evidence)}")
-    if (failed or verbose) and plain is not None:
-        lines.append(f"  bound   {wording.headline(audit)}")
-    lines += [f"  hint    {hint}" for hint in plain_words.hints(audit)]
-    lines.append(f"  claim   {audit.claim.statement}")
-    if (verbose or not failed) and (detectable := wording.detectable_sentence(audit)) is not None:
-        lines.append(f"  power   {detectable}")
-    if verbose:
-        more = (("bound", wording.clopper_pearson_sentence(audit)), ("e-value", wording.evidence_sentence(audit)))
-        lines += [f"  {label:7} {text}" for label, text in more if text is not None]
+        lines += _rows("pair", _pair(audit, verbose=verbose))
+        lines += _event(audit, said=plain is not None, verbose=verbose)
+        lines += _rows("bound", plain_words.bounds(audit, verbose=verbose)[plain is None :])
+    lines += _rows("hint", plain_words.hints(audit))
+    lines += _rows("claim", [audit.claim.statement])
+    detectable = wording.detectable_sentence(audit) if verbose or not failed else None
+    lines += _rows("power", [detectable] if detectable is not None else [])
+    if wording.leaks_beside(audit) or wording.refuted_by_bits(audit):
+        lines += _rows("floats", wording.floating_point_lines(audit))
+    evidence = wording.evidence_sentence(audit) if verbose else None
+    lines += _rows("e-value", [evidence] if evidence is not None else [])
     if (verbose and plain != audit.reason) or plain_words.reason_adds(audit):
-        lines.append(f"  reason  {audit.reason}")
-    lines.append(f"  again   {again}")
+        lines += _rows("reason", [audit.reason])
+    lines += _rows("again", [again])
     return "\n".join(map(flat, lines))
+
+
+def _rows(label: str, texts: Sequence[str]) -> list[str]:
+    """A line for each text, the first one labelled."""
+    return [f"  {'' if number else label:7} {text}" for number, text in enumerate(texts)]
+
+
+def _event(audit: Audit, *, said: bool, verbose: bool) -> list[str]:
+    """The event, unless the sentence named it, and how often it occurred."""
+    if audit.event is None:
+        return []
+    evidence = wording.deciding(audit)
+    named = said and plain_words.names_event(audit) and not verbose
+    shown = wording.event_phrase(audit.event, wording.more_likely_under(audit), evidence if verbose else None)
+    return [
+        *_rows("event", [] if named else [shown]),
+        *_rows("counts", [] if evidence is None else [wording.counts_sentence(evidence)]),
+    ]
 
 
 def headline(audit: Audit | UtilityAudit) -> str:
@@ -78,7 +92,7 @@ def _pair(audit: Audit, *, verbose: bool) -> list[str]:
     for part in compare(audit.pair.left, audit.pair.right, limit=12):
         head = f"{part.name}: " if part.name else ""
         lines += [f"{name:3} {head}{excerpt.text()}  ({excerpt.size})" for name, excerpt in _excerpts(part)]
-    return [f"  {'' if number else 'pair':7} {line}" for number, line in enumerate(lines)]
+    return lines
 
 
 def _excerpts(part: Part) -> tuple[tuple[str, Excerpt], ...]:

@@ -132,14 +132,14 @@ def certified_epsilon(audit: Audit) -> str | None:
     return None if audit.epsilon_lower is None else lower(audit.epsilon_lower, audit.claim.epsilon)
 
 
-def certified_sentence(audit: Audit) -> str | None:
-    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"."""
+def certified_sentence(audit: Audit, *, short: bool = False) -> str | None:
+    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"; in `short` the error has one digit."""
     bound = certified_epsilon(audit)
     if bound is None:
         return None
     return (
-        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with {percent(audit.confidence)} confidence "
-        f"(claim {stated(audit.claim.epsilon)})"
+        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with "
+        f"{percent(audit.confidence, digits=1 if short else 2)} confidence (claim {stated(audit.claim.epsilon)})"
     )
 
 
