@@ -150,7 +150,7 @@ def _event(audit: Audit) -> list[str]:
 def _figures(audit: Audit) -> list[tuple[Markup, str]]:
     """Some of the report's figures, with ids that are unique in a notebook."""
     drawn = plot_figures(audit, f"dpa-{audit.replay}")
-    return [(_inlined(one.svg), one.caption) for one in drawn if one.name in _SHOWN]
+    return [(_inlined(one.svg), f"{one.title}. {one.caption}") for one in drawn if one.name in _SHOWN]
 
 
 def _inlined(svg: str) -> Markup:

@@ -447,6 +447,57 @@ def title(result: Result) -> str:
     return f"{what} {summary}"
 
 
+def subject(result: Result) -> str:
+    """What several audits are about: the name of their algorithm, how many there are, or the title of a comparison."""
+    names = {audit.name for audit in result.every}
+    if result.comparison is not None:
+        return title(result)
+    return names.pop() if len(names) == 1 else f"{count(len(result.every))} audits of {len(names)} algorithms"
+
+
+def conclusion(result: Result) -> list[str]:
+    """What several audits show, a sentence each for privacy and for utility."""
+    kinds = (("Privacy", result.audits, _privacy), ("Utility", result.utility, _utility))
+    return [f"{kind}: {concluded(audits)}." for kind, audits, concluded in kinds if audits]
+
+
+def _privacy(audits: Sequence[Audit]) -> str:
+    fails = [audit for audit in audits if audit.verdict is Verdict.FAIL]
+    open_ = sum(audit.verdict is Verdict.INCONCLUSIVE for audit in audits)
+    kept = len(audits) - len(fails) - open_
+    proofs = sum(verdict_phrase(audit) == "PASS · proved" for audit in audits)
+    proved = f" ({proofs} {'proves' if proofs == 1 else 'prove'} the claim on a finite domain)" if proofs else ""
+    undecided = f"; {open_} inconclusive" if open_ else ""
+    if not fails:
+        return f"no violation found in {_audits(kept)}{proved}{undecided}" if kept else f"{_audits(open_)} inconclusive"
+    rest = f"; no violation found in {kept}{proved}" if kept else ""
+    verb = "finds" if len(fails) == 1 else "find"
+    return f"{len(fails)} of {_audits(len(audits))} {verb} a violation{_foreseen(fails)}{rest}{undecided}"
+
+
+def _utility(audits: Sequence[UtilityAudit]) -> str:
+    fails = [audit for audit in audits if audit.verdict is Verdict.FAIL]
+    open_ = sum(audit.verdict is Verdict.INCONCLUSIVE for audit in audits)
+    kept = len(audits) - len(fails) - open_
+    undecided = f"; {open_} inconclusive" if open_ else ""
+    if not kept and not fails:
+        return f"{open_} inconclusive"
+    verb = "fails" if len(fails) == 1 else "fail"
+    failed = f"{len(fails)} of {count(len(audits))} guarantees {verb}{_foreseen(fails)}"
+    verb = "holds" if kept == 1 else "hold"
+    if not fails:
+        return f"{kept} {'guarantee' if kept == 1 else 'guarantees'} {verb} on the inputs tried{undecided}"
+    return f"{failed}{f'; {kept} {verb} on the inputs tried' if kept else ''}{undecided}"
+
+
+def _audits(number: int) -> str:
+    return "1 audit" if number == 1 else f"{count(number)} audits"
+
+
+def _foreseen(fails: Sequence[Audit | UtilityAudit]) -> str:
+    return ", as expected" if all(audit.as_expected for audit in fails) else ""
+
+
 def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
     """How many verdicts are as the catalogue expects; None if it expects none."""
     asked = [audit for audit in audits if audit.as_expected is not None]

@@ -88,7 +88,7 @@ def figures_of(audit: Audit, number: int) -> AuditFigures:
 
 
 def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
-    """The plots of one audit, drawn.
+    """The plots of one audit, drawn, but a course of bounds that has one point alone.
 
     Args:
         prefix: of all ids.
@@ -96,6 +96,7 @@ def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
     return [
         Figure(name, TITLES[name], *_drawn(audit, plot, prefix=f"{prefix}{name[0]}"), plot)
         for name, plot in audit.plots.items()
+        if not (isinstance(plot, BoundPlot) and len(plot.runs) == 1)
     ]
 
 
@@ -137,7 +138,8 @@ def _drawn(audit: Audit, plot: Plot, *, prefix: str) -> tuple[str, str]:
             if plot.runs and audit.epsilon_lower_clopper_pearson is not None:
                 bound = numbers.lower(audit.epsilon_lower_clopper_pearson, audit.claim.epsilon)
                 caption += f": ε ≥ {bound} after {numbers.count(plot.runs[-1])} samples"
-            return bound_figure(plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=prefix), f"{caption}."
+            svg = bound_figure(plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=prefix)
+            return svg, f"{caption}."
 
 
 def _event(audit: Audit, plot: OutputPlot) -> str:

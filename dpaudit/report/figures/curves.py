@@ -18,7 +18,20 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from dpaudit.report.figures.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
 from dpaudit.report.figures.svg import CLAIM_STYLE as _CLAIM_STYLE
-from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, TITLES, WIDTH, Style, add_legend, new_figure, to_svg
+from dpaudit.report.figures.svg import (
+    EVIDENCE,
+    GRID,
+    HEIGHT,
+    INK,
+    PAPER,
+    RC,
+    TITLES,
+    WIDTH,
+    Style,
+    add_legend,
+    new_figure,
+    to_svg,
+)
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
 from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot

@@ -31,8 +31,9 @@ RIGHT: Final = "#01c2d2"
 INK: Final = "#011a1b"
 GRID: Final = "#019d9e"
 PAPER: Final = "#01fafb"
-"""Colours that no figure uses for themselves; each stands for the CSS variable below.  LEFT and RIGHT are of D and D′: they
-differ in lightness too, and never by colour alone."""
+"""Colours that no figure uses for themselves; each stands for the CSS variable below.
+
+LEFT and RIGHT are of D and D′. They differ in lightness too, and never by colour alone."""
 
 _VARIABLES: Mapping[str, str] = {
     CLAIM: "var(--claim, #1a5fb4)",
