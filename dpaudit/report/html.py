@@ -182,7 +182,10 @@ def groups(result: Result) -> list[Group]:
     """The audits of a result by algorithm, in their order, or all of a few; what is not as expected comes first."""
     few = len(result.every) < _GROUPED_FROM
     rows: dict[str, tuple[list[Row], list[Row]]] = {}
-    for place, (kind, audits) in enumerate((("audit", result.audits), ("utility", result.utility))):
+    kinds: tuple[tuple[str, Sequence[Audit | UtilityAudit]], ...] = (
+        ("audit", result.audits), ("utility", result.utility)
+    )
+    for place, (kind, audits) in enumerate(kinds):
         for number, audit in enumerate(audits, 1):
             of = wording.subject(result) if few else audit.name
             rows.setdefault(of, ([], []))[place].append(Row(f"{kind}-{number}", audit))
@@ -354,7 +357,9 @@ def environment() -> Environment:
     templates.globals.update(
         tools, w=wording, u=utility, plain_words=plain_words, loss_breakdown=loss_breakdown, chains=chains
     )
-    templates.filters["raised"] = lambda text: Markup(_POWER.sub(_raised, str(escape(text))))
+    templates.filters["raised"] = lambda text: Markup(
+        _POWER.sub(lambda m: f"e<sup>{m[1] or m[2]}</sup>", str(escape(text)))
+    )
     templates.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     templates.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
@@ -486,12 +491,8 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
 
 
 _SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
-_POWER = re.compile(r"\b(e|10)\^(?:\{([^{}]*)\}|\(([^()]*)\)|(-?[\dε.]+))")
-"""Of text; its exponent is raised."""
-
-
-def _raised(power: re.Match[str]) -> str:
-    return f"{power[1]}<sup>{(power[2] or power[3] or power[4]).rstrip('.')}</sup>{'.' if power[0][-1] == '.' else ''}"
+_POWER = re.compile(r"\be\^(?:\{([^{}]*)\}|(-?(?:\d+(?:\.\d+)?|ε)))")
+"""Of e, in a sentence."""
 
 
 def _verdict(audit: Audit | UtilityAudit) -> Markup:

@@ -8,10 +8,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
 from dpaudit.options import CERTIFY
 from dpaudit.report import utility
-from dpaudit.report.numbers import count, exactly, lower, nearest, percent, power_below, small, stated, upper
+from dpaudit.report.numbers import (
+    count,
+    exactly,
+    lower,
+    nearest,
+    percent,
+    power_below,
+    power_rounded,
+    power_text,
+    small,
+    stated,
+    upper,
+)
 from dpaudit.results.model import (
     Audit,
     Bounds,
@@ -196,7 +209,7 @@ def refuted_by_bits(audit: Audit) -> bool:
 
 
 def evidence_sentence(audit: Audit) -> str | None:
-    """The e-value, e.g. "10^7.3 against the claim; refuted after 1,800 samples per dataset"; None without one."""
+    """The e-value, e.g. "2,500 against the claim; refuted after 1,800 samples per dataset"; None without one."""
     evidence = audit.sequential
     if evidence is None:
         return None
@@ -212,21 +225,20 @@ def evidence_sentence(audit: Audit) -> str | None:
 
 
 def e_value(audit: Audit) -> str:
-    """The last value of the e-process, rounded down: "10^7.3"; "" without one."""
+    """The last value of the e-process, rounded down: "5.1 × 10¹⁶"; "" without one."""
     evidence = audit.sequential
     return "" if evidence is None else power_below(_log10(evidence.log_e), _shown_threshold(evidence))
 
 
 def threshold(audit: Audit) -> str:
-    """The value at which the e-process refutes, "10^3.35"; "" without one."""
+    """The value at which the e-process refutes, "2,230"; "" without one."""
     evidence = audit.sequential
-    return "" if evidence is None else f"10^{_shown_threshold(evidence):.2f}"
+    return "" if evidence is None else power_text(_shown_threshold(evidence))
 
 
-def _shown_threshold(evidence: SequentialEvidence) -> float:
-    """Its exponent of 10 with two digits, rounded away from the e-value, so that their order stays visible."""
-    exponent = -100 * math.log10(evidence.alpha)
-    return (math.ceil(exponent) if evidence.refuted_at is None else math.floor(exponent)) / 100
+def _shown_threshold(evidence: SequentialEvidence) -> Decimal:
+    """It, rounded away from the e-value, so that their order stays visible."""
+    return power_rounded(-math.log10(evidence.alpha), up=evidence.refuted_at is None)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -457,8 +469,8 @@ def subject(result: Result) -> str:
 
 def conclusion(result: Result) -> list[str]:
     """What several audits show, a sentence each for privacy and for utility."""
-    kinds = (("Privacy", result.audits, _privacy), ("Utility", result.utility, _utility))
-    return [f"{kind}: {concluded(audits)}." for kind, audits, concluded in kinds if audits]
+    privacy = [f"Privacy: {_privacy(result.audits)}."] if result.audits else []
+    return [*privacy, f"Utility: {_utility(result.utility)}."] if result.utility else privacy
 
 
 def _privacy(audits: Sequence[Audit]) -> str:

@@ -249,13 +249,13 @@ def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, say
 @pytest.mark.parametrize(
     ("last", "peak", "refuted_at", "says"),
     [
-        (7.3399, 7.3399, 1_800, "10^7.3 against the claim; refuted after 1,800 samples per dataset"),
-        (3.3467, 3.3467, None, "10^3.3 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
-        (3.3468, 3.3468, 1_800, "10^3.346 against the claim; refuted after 1,800 samples per dataset"),
-        (2.0, 3.5, 1_800, "10^2.0 against the claim; refuted at 10^3.5 after 1,800 samples per dataset"),
-        (0.0, 0.0, None, "1 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
-        (-0.04, 0.0, None, "10^-0.1 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
-        (2_345.67, 2_345.67, 40, "10^2345.6 against the claim; refuted after 40 samples per dataset"),
+        (7.3399, 7.3399, 1_800, "2.1 × 10⁷ against the claim; refuted after 1,800 samples per dataset"),
+        (3.3467, 3.3467, None, "2,200 against the claim after 5,000 samples per dataset; 2,230 refutes"),
+        (3.3468, 3.3468, 1_800, "2,222 against the claim; refuted after 1,800 samples per dataset"),
+        (2.0, 3.5, 1_800, "100 against the claim; refuted at 3,100 after 1,800 samples per dataset"),
+        (0.0, 0.0, None, "1 against the claim after 5,000 samples per dataset; 2,230 refutes"),
+        (-0.04, 0.0, None, "0.91 against the claim after 5,000 samples per dataset; 2,230 refutes"),
+        (2_345.67, 2_345.67, 40, "4.6 × 10²³⁴⁵ against the claim; refuted after 40 samples per dataset"),
     ],
 )
 def test_e_values_are_rounded_down(last: float, peak: float, refuted_at: int | None, says: str) -> None:
@@ -276,10 +276,10 @@ def test_carried_evidence_names_the_seeds() -> None:
     assert audit.sequential is not None
     text = wording.evidence_sentence(audit)
     assert text is not None
-    assert "10^2.1 of it from earlier results (seeds in all: 1, 2, 20250711)" in text
+    assert "130 of it from earlier results (seeds in all: 1, 2, 20250711)" in text
     many = replace(audit, sequential=replace(audit.sequential, seeds=list(range(9))))
     unrefuted = replace(audit, sequential=replace(audit.sequential, refuted_at=None))
-    assert "20250711), after 2,310 samples per dataset; 10^3.35 refutes" in (wording.evidence_sentence(unrefuted) or "")
+    assert "20250711), after 2,310 samples per dataset; 2,230 refutes" in (wording.evidence_sentence(unrefuted) or "")
     assert "(seeds in all: 0, 1, 2, 3, 4, 5 and 3 more)" in (wording.evidence_sentence(many) or "")
 
 

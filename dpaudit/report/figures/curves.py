@@ -33,7 +33,7 @@ from dpaudit.report.figures.svg import (
     to_svg,
 )
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
-from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
+from dpaudit.report.numbers import count, power_below, power_of_ten, power_rounded, power_text, small, stated, ten_to
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
 from dpaudit.results.model import ClaimRecord
 
@@ -135,11 +135,12 @@ def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) 
     x, y = _after_runs(plot.runs, plot.log10_e)
     last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
     stopped = f"refuted after {count(refuted_at)} samples per dataset" if refuted_at is not None else "not refuted"
+    needed = power_text(power_rounded(plot.log10_threshold, up=refuted_at is None))
     return to_svg(
         figure,
         prefix=prefix,
         title=TITLES["evidence"],
-        description=f"{last[:1].upper()}{last[1:]}; 10^{plot.log10_threshold:.2f} refutes the claim; {stopped}.",
+        description=f"{last[:1].upper()}{last[1:]}; {needed} refutes the claim; {stopped}.",
     )
 
 
