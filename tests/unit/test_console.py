@@ -251,7 +251,7 @@ def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, say
     [
         (7.3399, 7.3399, 1_800, "2.1 × 10⁷ against the claim; refuted after 1,800 samples per dataset"),
         (3.3467, 3.3467, None, "2,200 against the claim after 5,000 samples per dataset; 2,230 refutes"),
-        (3.3468, 3.3468, 1_800, "2,222 against the claim; refuted after 1,800 samples per dataset"),
+        (3.3468, 3.3468, 1_800, "2,220 against the claim; refuted after 1,800 samples per dataset"),
         (2.0, 3.5, 1_800, "100 against the claim; refuted at 3,100 after 1,800 samples per dataset"),
         (0.0, 0.0, None, "1 against the claim after 5,000 samples per dataset; 2,230 refutes"),
         (-0.04, 0.0, None, "0.91 against the claim after 5,000 samples per dataset; 2,230 refutes"),

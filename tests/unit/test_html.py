@@ -285,7 +285,8 @@ def test_evidence_and_floating_point_are_among_the_details() -> None:
     assert "The output's last digits reveal more than is claimed" in unescape(lead)
     assert "floating point" not in _body("proved").lower()
     assert "E-value" not in _body("proved")
-    assert _body("floats").count("⚠ floating-point vulnerability") == 2  # of the PASS alone, in the overview and beside its name
+    # of the PASS alone: in the overview and beside its name
+    assert _body("floats").count("⚠ floating-point vulnerability") == 2
 
 
 def test_sequential_facts() -> None:

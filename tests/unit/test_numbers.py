@@ -30,5 +30,5 @@ def test_powers_of_ten_without_carets() -> None:
     above, below = (power_rounded(3.3467, up=up) for up in (True, False))
     assert (power_text(above), power_text(below)) == ("2,230", "2,220")
     # their order stays visible
-    assert power_below(3.3468, below) == "2,222"
+    assert power_below(3.3468, below) == "2,220"
     assert power_below(3.3467, above) == "2,200"

@@ -16,7 +16,7 @@
     shown.setAttribute("role", "status");
     const place = make("div", { className: "filter" });
     const unexpected = "not as expected";
-    const wrong = (row) => Boolean(row.querySelector("td .wrong"));
+    const wrong = (row) => Boolean(row.querySelector("td strong.wrong"));
     const verdicts = [...new Set(all.map((row) => row.dataset.verdict))].sort();
     const choices = all.some(wrong) ? [...verdicts, unexpected] : verdicts;
     choice.append(make("option", { value: "", textContent: "all" }));
