@@ -34,10 +34,10 @@ from dpaudit.options import (
     REALISED,
     RUNS,
     SCORES,
-    TIME,
     SEED,
     SIZE,
     SIZES,
+    TIME,
     Door,
 )
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json

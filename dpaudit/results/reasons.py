@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, TIME, SIZE, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
