@@ -281,7 +281,8 @@ def test_the_two_datasets_differ_in_grey(opened: Callable[..., Any], scheme: str
     page = opened("example fail", color_scheme=scheme).page
     left, right, paper = page.evaluate("""() => ["--left", "--right", "--paper"].map((name) => {
       const text = getComputedStyle(document.documentElement).getPropertyValue(name);
-      const [r, g, b] = text.match(text.length > 4 ? /\\w\\w/g : /\\w/g).map((v) => parseInt(v.padStart(2, v), 16) / 255)
+      const [r, g, b] = text.match(text.length > 4 ? /\\w\\w/g : /\\w/g)
+        .map((v) => parseInt(v.padStart(2, v), 16) / 255)
         .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
       return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
     })""")

@@ -276,7 +276,7 @@ def test_carried_evidence_names_the_seeds() -> None:
     assert audit.sequential is not None
     text = wording.evidence_sentence(audit)
     assert text is not None
-    assert "130 of it from earlier results (seeds in all: 1, 2, 20250711)" in text
+    assert "140 of it from earlier results (seeds in all: 1, 2, 20250711)" in text
     many = replace(audit, sequential=replace(audit.sequential, seeds=list(range(9))))
     unrefuted = replace(audit, sequential=replace(audit.sequential, refuted_at=None))
     assert "20250711), after 2,310 samples per dataset; 2,230 refutes" in (wording.evidence_sentence(unrefuted) or "")

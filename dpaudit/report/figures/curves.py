@@ -33,7 +33,7 @@ from dpaudit.report.figures.svg import (
     to_svg,
 )
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
-from dpaudit.report.numbers import count, power_below, power_of_ten, power_rounded, power_text, small, stated, ten_to
+from dpaudit.report.numbers import count, lower, power_below, power_of_ten, power_rounded, power_text, small, stated, ten_to
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
 from dpaudit.results.model import ClaimRecord
 
@@ -96,7 +96,7 @@ def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: 
         draw_bound(axes, plot, claim=claim, exact=exact)
         add_legend(figure, axes)
     x, y = _after_runs(plot.runs, plot.bound)
-    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
+    last = f"ε ≥ {lower(y[-1], claim)} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
     description = f"Lower confidence bound: {last}; claimed ε = {stated(claim)}"
     description += "." if exact is None else f"; exact ε = {exact:.3g}."
     return to_svg(figure, prefix=prefix, title=TITLES["bound"], description=description)

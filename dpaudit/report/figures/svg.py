@@ -124,7 +124,9 @@ def add_legend(figure: Figure, axes: Axes, *, last: str = "") -> None:
         last: the label that is named last, wherever it is drawn.
     """
     handles, labels = axes.get_legend_handles_labels()
-    named = dict(zip(labels, handles, strict=True))
+    # bars of no outcome have no colour
+    drawn = [(label, one) for label, one in zip(labels, handles, strict=True) if not isinstance(one, tuple) or len(one)]
+    named = dict(drawn)
     if last in named:
         named[last] = named.pop(last)
     figure.legend(
