@@ -257,7 +257,7 @@ def to_html(
     plots = [figure.svg for one in made for figure in one.plots]
     page = page_figures([*comparison, *plots, *(svg for one in made for svg in one.panels), *chain(*pictures)])
     alike = _alike(result) if total >= _FOLDED_FROM else _Alike([], {})
-    text = render(
+    text = _render(
         result,
         within=within,
         at=lambda anchor: f"#{anchor}",
@@ -290,7 +290,7 @@ def to_index(result: Result, *, places: Mapping[str, str], data_file: str) -> st
     """
     comparison = comparison_figure(result, prefix="c1") if result.comparison is not None else ""
     return visible(
-        render(
+        _render(
             result,
             within=None,
             at=lambda anchor: places[anchor],
@@ -306,7 +306,7 @@ def to_index(result: Result, *, places: Mapping[str, str], data_file: str) -> st
     )
 
 
-def render(result: Result, **values: object) -> str:
+def _render(result: Result, **values: object) -> str:
     """The page of a result; `values` are those of the template that differ between a report and an index."""
     return environment().get_template("report.html.j2").render(
         result=result,
