@@ -156,7 +156,7 @@ def test_untrusted_data_comes_back_as_it_was(opened: Callable[..., Any]) -> None
 
     page = opened("of untrusted strings").page
     page.locator("details.data > summary").click()
-    page.wait_for_function("document.querySelector('details.data pre').textContent")
+    page.wait_for_function("() => document.querySelector('details.data pre').textContent")
     shown = json.loads(page.evaluate("document.querySelector('details.data pre').textContent"))
     expected = to_object(result_of("of untrusted strings"))
     expected["timings"] = to_object(Timings("", 0.0, 0, {}))  # type: ignore[arg-type]

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 MANY = "of 8 audits and guarantees"
-CELLS = """(column) => [...[...document.querySelectorAll("table.privacy")].find((one) => one.checkVisibility()).tBodies[0].rows].map((row) => {
-  const cell = row.cells[column];
-  return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
-})"""
+CELLS = """(column) => {
+  const table = [...document.querySelectorAll("table.privacy")].find((one) => one.checkVisibility());
+  return [...table.tBodies[0].rows].map((row) => {
+    const cell = row.cells[column];
+    return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
+  });
+}"""
 CONTRAST = """(selector) => {
   const luminance = (text) => {
     const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)
@@ -261,7 +264,7 @@ def test_one_profile_has_claim_exact_and_bound(opened: Callable[..., Any]) -> No
     assert page.locator(".shown figure title").all_text_contents() == ["Output under D and D′"]
 
 
-TEXTS = """() => [...document.querySelectorAll("svg.figure text")].filter((one) => one.textContent.trim()).map((one) => {
+TEXTS = """() => [...document.querySelectorAll("svg.figure text")].filter((e) => e.textContent.trim()).map((one) => {
   const size = parseFloat(getComputedStyle(one).fontSize), drawn = one.ownerSVGElement;
   return size * drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
 })"""

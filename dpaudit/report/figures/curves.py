@@ -33,7 +33,17 @@ from dpaudit.report.figures.svg import (
     to_svg,
 )
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
-from dpaudit.report.numbers import count, lower, power_below, power_of_ten, power_rounded, power_text, small, stated, ten_to
+from dpaudit.report.numbers import (
+    count,
+    lower,
+    power_below,
+    power_of_ten,
+    power_rounded,
+    power_text,
+    small,
+    stated,
+    ten_to,
+)
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
 from dpaudit.results.model import ClaimRecord
 
