@@ -144,7 +144,7 @@ def test_the_skip_link_is_seen_when_it_is_reached_and_skips(page: Page) -> None:
 def test_scrolling_regions_are_scrolled_by_keyboard(opened: Callable[..., Any]) -> None:
     page = opened("example fail", width=375).page
     page.evaluate("document.querySelectorAll('details.more').forEach((one) => { one.open = true; })")
-    regions = page.locator("[role=region][tabindex='0']")
+    regions = page.locator("[role=group][tabindex='0']")
     wide = [i for i in range(regions.count()) if regions.nth(i).evaluate("(e) => e.scrollWidth > e.clientWidth + 5")]
     assert wide, "some table is wider than a telephone"
     region = regions.nth(wide[0])

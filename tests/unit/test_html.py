@@ -19,7 +19,7 @@ from dpaudit.report.html import embedded_json, groups, to_html
 from dpaudit.report.method import method
 from dpaudit.report.plain_words import meaning
 from dpaudit.results.json_form import from_json, to_json
-from dpaudit.results.model import Result, Timings, Verdict
+from dpaudit.results.model import Audit, Result, Timings, UtilityAudit, Verdict
 
 EXAMPLES: dict[str, Result] = {
     **example_results.every(),
@@ -308,3 +308,29 @@ def test_method_says_what_was_done() -> None:
 def test_not_a_proof_is_said() -> None:
     assert "not a proof" in _html("not_refuted")
     assert "not a proof" not in re.sub(r"<script.*?</script>", "", _html("proved"), flags=re.DOTALL)
+
+
+def test_conclusions() -> None:
+    def concluded(*audits: Audit, utility: tuple[UtilityAudit, ...] = ()) -> list[str]:
+        return wording.conclusion(replace(example_results.result(*audits), utility=list(utility)))
+
+    fail, proved, kept = example_results.fail(), example_results.proved(), example_results.not_refuted()
+    open_ = example_results.inconclusive()
+    foreseen = replace(fail, expected=Verdict.FAIL)
+    assert concluded() == []
+    assert concluded(proved, kept) == [
+        "Privacy: no violation found in 2 audits (1 proves the claim on a finite domain)."
+    ]
+    assert concluded(foreseen, foreseen, kept) == [
+        "Privacy: 2 of 3 audits find a violation, as expected; no violation found in 1."
+    ]
+    assert concluded(fail, foreseen) == ["Privacy: 2 of 2 audits find a violation."]
+    assert concluded(open_, kept) == ["Privacy: no violation found in 1 audit; 1 inconclusive."]
+    assert concluded(open_, open_) == ["Privacy: 2 audits inconclusive."]
+    holds, broken = example_results.certified_guarantee(), example_results.broken_guarantee()
+    assert concluded(kept, utility=(holds, holds)) == [
+        "Privacy: no violation found in 1 audit.", "Utility: 2 guarantees hold on the inputs tried."
+    ]
+    assert concluded(utility=(replace(broken, expected=None), holds)) == [
+        "Utility: 1 of 2 guarantees fails; 1 holds on the inputs tried."
+    ]

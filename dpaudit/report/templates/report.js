@@ -138,6 +138,7 @@
   });
   const shown = make("details", { className: "data" });
   const text = make("pre", { tabIndex: 0 });
+  text.setAttribute("role", "group");
   text.setAttribute("aria-label", "The result as JSON");
   shown.append(make("summary", { textContent: "Show the JSON" }), text);
   shown.addEventListener("toggle", async () => { text.textContent ||= JSON.stringify(JSON.parse(await unpacked()), null, 1); });
