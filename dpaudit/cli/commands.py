@@ -20,7 +20,7 @@ from dpaudit import config
 from dpaudit.cli.cards import card_rows, sizes_block
 from dpaudit.cli.doctor import findings
 from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, comparisons, with_options
+from dpaudit.cli.options import Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
 from dpaudit.cli.requests import named_targets, parameter, request_of, workers
 from dpaudit.cli.run import code_of, compared, finish, run, written
 from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
@@ -168,6 +168,7 @@ def check_command(
         bool, typer.Option(UTILITY.flag, help=UTILITY.about)
     ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     if privacy and utility:
@@ -181,7 +182,7 @@ def check_command(
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
-    finish(request, outputs, quiet=quiet, expect=expect)
+    finish(request, outputs, quiet=quiet, verbose=verbose, expect=expect)
 
 
 @app.command("verify")
@@ -197,11 +198,12 @@ def verify_command(
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
     request = request_of("verify", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
-    finish(request, outputs, quiet=quiet)
+    finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
 @app.command("worst")
@@ -217,11 +219,12 @@ def worst_command(
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Search for the pair of the largest exact ε, where there are too many to verify them all."""
     request = request_of("worst", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
-    finish(request, outputs, quiet=quiet)
+    finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
 @app.command("compare")
@@ -250,6 +253,7 @@ def report_command(
         bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.")
     ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
     processes = whole("--jobs", workers(jobs), least=1)
@@ -257,7 +261,7 @@ def report_command(
     result = files.read(results)
     out = OutConsole()
     if not outputs.named:
-        ConsoleReporter(out, Console(stderr=True), quiet=quiet).show(result)
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet, verbose=verbose).show(result)
     with EventLog(outputs) as log:
         for event in events_of(result):
             log.on(event)
@@ -275,13 +279,16 @@ def replay_command(
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run one stored audit again, from the same seed, and say whether it came out the same."""
     kept = store.get(identifier)
     request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
-        result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
+        result, failures = run(
+            request, log, quiet=quiet, verbose=verbose, stdout_taken=outputs.take_stdout, only=identifier
+        )
     failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.prior_from)
     for failure in failures:
         complain(str(failure))

@@ -18,6 +18,7 @@ from dpaudit.report.files import Outputs
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line per audit, without progress.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print how each verdict was made.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help=options.JOBS.about)]
 Changed = Annotated[
     list[str] | None, typer.Option("--param", metavar=options.PARAMETERS.metavar, help=options.PARAMETERS.about)

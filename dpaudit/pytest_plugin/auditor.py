@@ -220,7 +220,9 @@ class Auditor:
         crashed = next((audit for audit in result.audits if audit.crashed), None)
         if crashed is not None and not any(audit.verdict is Verdict.FAIL for audit in result.audits):
             _crash(crashed, again)
-        if (error := refusal(result, again=again, allow_inconclusive=allow_inconclusive)) is not None:
+        verbose = self._session.config.get_verbosity() > 0
+        error = refusal(result, again=again, allow_inconclusive=allow_inconclusive, verbose=verbose)
+        if error is not None:
             raise error
 
 

@@ -13,7 +13,15 @@ from dpaudit.report import wording
 from dpaudit.report.numbers import apart, count, lower, nearest, percent, small, stated, ten_to
 from dpaudit.results.model import Audit, EvidenceKind, ExactEvidence, Json, SampledEvidence, Verdict
 
-__all__ = ["hints", "sentence"]
+__all__ = ["DETAILS", "bounds", "hints", "meaning", "names_event", "reason_adds", "sentence"]
+
+DETAILS = frozenset({"minimized", "real_noise"})
+"""Kinds of notes on how a verdict was made, which change nothing for a reader of it."""
+_SAID = frozenset({
+    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "proved", "not_refuted",
+    "exact_pairs_keep_claim", "worst_pair_keeps_claim", "worst_chain_keeps_claim",
+})
+"""Kinds of reasons that the sentence and the bound say already."""
 
 LONGEST_EVENT = 60
 """An event with a longer description is named: its description stands in a line of its own."""
@@ -22,13 +30,18 @@ LARGEST_FACTOR = 10
 MANY = 10.0
 """An output that the other dataset never gives is disclosed if it is this many times as likely as δ."""
 CLOSE = 0.2
-"""Distance of a factor from a whole number, and its standard error, up to which it is about that number."""
+"""Distance of a factor from a whole number, beyond its standard error, up to which it is about that number; and the
+largest standard error."""
 FAR = 10.0
 """A record this many times as large as the largest other one may be an outlier that is not clipped."""
+SMALL = 1e-4
+"""Up to this δ, ε is taken to grow with the sensitivity."""
 HUGE = 13.0
 """Above this ε, ratios are powers of e."""
 _LARGEST = 700.0
 """The exponential of more is no float."""
+_UNNAMED = "the event"
+_OUTPUT_FAILS = re.compile(r"^output is (?=raises \w+$|took longer than )")
 _THRESHOLD = re.compile(r"^output (?:>|≤) |< output ≤ ")
 _EXACT_VALUE = re.compile(r"^output = (-?\d+\.\d+(?:e[-+]\d+)?|-?\d+e[-+]\d+)$")
 
@@ -46,6 +59,44 @@ def sentence(audit: Audit) -> str | None:
         return None if evidence is None else _by_samples(audit, evidence)
     exact = wording.reported_exact(audit)
     return None if exact is None else _exactly(audit, exact)
+
+
+def meaning(audit: Audit) -> str | None:
+    """What a verdict means, in a sentence; of a FAIL the one that shows it, and None where no single event does."""
+    if audit.verdict is Verdict.FAIL:
+        return sentence(audit)
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        return audit.reason
+    if audit.evidence is EvidenceKind.EXHAUSTIVE:
+        return "Every pair of neighbouring datasets of the domain satisfies the claim: proved there, not beyond it."
+    if audit.reason_code == "not_refuted" and wording.NOT_A_PROOF not in audit.reason:
+        return f"{audit.reason} This is {wording.NOT_A_PROOF}."
+    return audit.reason
+
+
+def bounds(audit: Audit, *, verbose: bool = False) -> list[str]:
+    """What is known of ε: in short, by what decided alone, and nothing where samples found nothing."""
+    by_samples = audit.evidence is EvidenceKind.SAMPLED
+    sampled = wording.certified_sentence(audit, short=not verbose)
+    exact = wording.exact_sentence(audit, short=not verbose)
+    known = [sentence for sentence in ((sampled, exact) if by_samples else (exact, sampled)) if sentence is not None]
+    if not verbose:
+        return known[:1] if audit.verdict is Verdict.FAIL or not by_samples else []
+    alone = wording.clopper_pearson_sentence(audit) if wording.refuted_by_runs(audit) else None
+    return known if alone is None else [*known, alone]
+
+
+def reason_adds(audit: Audit) -> bool:
+    """Whether the reason says what neither the sentence nor the bound does."""
+    if audit.verdict is not Verdict.FAIL:
+        return False
+    earlier = audit.sequential is not None and len(audit.sequential.seeds) > 1
+    return earlier or audit.reason_code not in _SAID
+
+
+def names_event(audit: Audit) -> bool:
+    """Whether the sentence names the event, which is short enough for it."""
+    return audit.event is not None and _event(audit) != _UNNAMED
 
 
 def hints(audit: Audit) -> list[str]:
@@ -71,10 +122,10 @@ def _by_samples(audit: Audit, evidence: SampledEvidence) -> str | None:
     confidence = f"({percent(audit.confidence, digits=1)} confidence)"
     if q == 0:
         (shown,) = apart(p)
-        factor = f" ({_times(audit)})" if _is_factor(audit) and audit.claim.epsilon > 0 else ""
+        factor = f"the {_times(audit)} that " if _is_factor(audit) and audit.claim.epsilon > 0 else ""
         return (
             f"P[{_event(audit)}] is about {shown} under {more}, but the event never occurred in {count(evidence.m)} "
-            f"samples of {less}: more than {_claim(audit)} allows{factor} {confidence}."
+            f"samples of {less}: more than {factor}{_claim(audit)} allows {confidence}."
         )
     if _is_factor(audit):
         p_shown, q_shown = apart(p, q)
@@ -124,7 +175,8 @@ def _datasets(evidence: SampledEvidence | ExactEvidence) -> tuple[str, str]:
 
 def _event(audit: Audit) -> str:
     description = audit.event.description if audit.event is not None else ""
-    return description if 0 < len(description) <= LONGEST_EVENT else "the event"
+    description = _OUTPUT_FAILS.sub("it ", description)
+    return description if 0 < len(description) <= LONGEST_EVENT else _UNNAMED
 
 
 def _most(audit: Audit, q: float) -> float:
@@ -181,8 +233,11 @@ def _ratio(ratio: float, audit: Audit, *, digits: int) -> str:
 
 def _repeats(audit: Audit) -> str | None:
     """The output is the same in every call on each dataset."""
-    if any(note.code == "assumption" and note.values.get("assumption") == "varies" for note in audit.notes):
+    seen = {note.values.get("assumption") for note in audit.notes if note.code == "assumption"}
+    if "varies" in seen:
         return "The output repeats exactly: is the generator seeded inside, or is no noise added?"
+    if "seeded" in seen and _shares(audit) == (1.0, 0.0):
+        return "The output may repeat exactly, as it never depends on chance here: is the generator seeded inside?"
     return None
 
 
@@ -190,15 +245,11 @@ def _failure(audit: Audit) -> str | None:
     """The event is an exception, or that a call takes long."""
     if audit.event is None:
         return None
-    found = re.search(r"\braises (\w+)|\btook longer than", audit.event.description)
+    found = re.search(r"\braises \w+|\btook longer than [\d.]+ s", audit.event.description)
     if found is None:
         return None
-    what = f"raises {found[1]}" if found[1] else "takes longer"
     more = wording.more_likely_under(audit)
-    return (
-        f"It {what} more often under {more}, which an attacker can see: may it depend on the data whether it "
-        f"{what.split()[0]}?"
-    )
+    return f"It {found[0]} more often under {more}, and an attacker sees that: can it be avoided for every dataset?"
 
 
 def _disclosed(audit: Audit) -> str | None:
@@ -227,22 +278,22 @@ def _exact_value(audit: Audit) -> str | None:
 def _multiple(audit: Audit) -> str | None:
     """The privacy loss is about 2, 3, … times what is claimed."""
     claim = audit.claim
-    if not claim.epsilon > 0 or claim.group > 1:
+    # with δ, ε need not scale with the noise
+    if not claim.epsilon > 0 or claim.group > 1 or claim.delta > SMALL:
         return None
     estimate, error = _estimate(audit)
     if estimate is None:
         return None
-    times = estimate / claim.epsilon
+    times, spread = estimate / claim.epsilon, error / claim.epsilon
     factor = round(times)
-    if not 2 <= factor <= LARGEST_FACTOR or abs(times - factor) > CLOSE or error / claim.epsilon > CLOSE:
+    if not 2 <= factor <= LARGEST_FACTOR or spread > CLOSE or abs(times - factor) > min(1.5 * CLOSE, CLOSE + spread):
         return None
-    about = f"{'The estimate of ε' if audit.evidence is EvidenceKind.SAMPLED else 'ε'} is about {factor} × the claim"
+    sampled = audit.evidence is EvidenceKind.SAMPLED
+    what = f"The estimate of ε, {nearest(estimate, digits=2)}," if sampled else "ε"
+    text = f"{what} is about {factor} × the claim: check the sensitivity and the scale of the noise"
     if factor == 2 and claim.relation == "replace-one":
-        return (
-            f"{about}: check the sensitivity and the scale of the noise (replacing a record can change a result twice "
-            "as much as adding one)."
-        )
-    return f"{about}: check the sensitivity and the scale of the noise."
+        text += " (replacing a record can change a result twice as much as adding one)"
+    return f"{text}."
 
 
 def _estimate(audit: Audit) -> tuple[float | None, float]:
@@ -250,7 +301,7 @@ def _estimate(audit: Audit) -> tuple[float | None, float]:
     if audit.evidence is not EvidenceKind.SAMPLED:
         return audit.epsilon_exact, 0.0
     evidence = wording.deciding(audit)
-    if evidence is None or audit.claim.delta > 1e-4 or not evidence.x or not evidence.y:
+    if evidence is None or not evidence.x or not evidence.y:
         return None, 0.0
     p, q = evidence.x / evidence.n, evidence.y / evidence.m
     return math.log(p / q), math.sqrt((1 - p) / evidence.x + (1 - q) / evidence.y)

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from dpaudit.options import CERTIFY
 from dpaudit.report import utility
 from dpaudit.report.numbers import count, exactly, lower, nearest, percent, power_below, small, stated, upper
 from dpaudit.results.model import (
@@ -131,24 +132,24 @@ def certified_epsilon(audit: Audit) -> str | None:
     return None if audit.epsilon_lower is None else lower(audit.epsilon_lower, audit.claim.epsilon)
 
 
-def certified_sentence(audit: Audit) -> str | None:
-    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"."""
+def certified_sentence(audit: Audit, *, short: bool = False) -> str | None:
+    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"; in `short` the error has one digit."""
     bound = certified_epsilon(audit)
     if bound is None:
         return None
     return (
-        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with {percent(audit.confidence)} confidence "
-        f"(claim {stated(audit.claim.epsilon)})"
+        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with "
+        f"{percent(audit.confidence, digits=1 if short else 2)} confidence (claim {stated(audit.claim.epsilon)})"
     )
 
 
-def exact_sentence(audit: Audit) -> str | None:
-    """E.g. "exact ε = 1.39 at δ = 0 (claim 1.0); exact δ = 0.21 at ε = 1.0 (claim 0)"."""
+def exact_sentence(audit: Audit, *, short: bool = False) -> str | None:
+    """E.g. "exact ε = 1.39 at δ = 0 (claim 1.0); exact δ = 0.21 at ε = 1.0 (claim 0)", or in `short` its beginning."""
     epsilon, claim = exact_epsilon(audit), audit.claim
     if epsilon is None:
         return None
     text = f"exact ε = {epsilon} at δ = {small(claim.delta)} (claim {stated(claim.epsilon)})"
-    if audit.delta_exact is not None:
+    if audit.delta_exact is not None and not short:
         delta = nearest(audit.delta_exact, claim.delta)
         text += f"; exact δ = {delta} at ε = {stated(claim.epsilon)} (claim {small(claim.delta)})"
     return f"{text}; {ROUNDS}" if rounds(audit) else text
@@ -263,18 +264,36 @@ def floating_point_sentence(audit: Audit) -> str | None:
     )
 
 
+def floating_point_lines(audit: Audit) -> tuple[str, str]:
+    """What a floating-point vulnerability means, and the remedy in code."""
+    counted = audit.floating_point is not None and audit.floating_point.counted
+    return (
+        f"The output's last digits reveal more than is claimed{'' if counted else ' (not counted)'}.",
+        "Fix: round to a whole number k and add discrete Laplace noise, k + rng.geometric(p) - rng.geometric(p) with "
+        "p = 1 - exp(-epsilon / sensitivity of k); or use snapping.",
+    )
+
+
 def _counted(bits: FloatingPoint) -> str:
     return "this counts in the verdict" if bits.counted else "with the option bits this counts in the verdict"
 
 
 def leaking(audits: Sequence[Audit]) -> str | None:
-    """The audits with a floating-point vulnerability that does not count in their verdict; None without any."""
-    names = list(dict.fromkeys(full_name(a) for a in audits if leaks(a) and not _counts(a)))
+    """The audits with a floating-point vulnerability whose verdict is not FAIL; None without any."""
+    names = list(dict.fromkeys(full_name(a) for a in audits if leaks_beside(a)))
     return f"floating-point vulnerability, not counted: {', '.join(names)}" if names else None
 
 
-def _counts(audit: Audit) -> bool:
-    return audit.floating_point is not None and audit.floating_point.counted
+def certify_sentence(result: Result) -> str | None:
+    """How to get a larger bound, where an audit stopped as soon as its claim was refuted; None otherwise."""
+    stopped = any(
+        refuted_by_runs(audit) and audit.sequential is not None and audit.sequential.refuted_at is not None
+        for audit in result.audits
+    )
+    if not stopped or "certify" in result.command:
+        return None
+    option = CERTIFY.called("command line" if result.command.startswith("dpaudit ") else "Python")
+    return f"Stopped once refuted; {option} uses all samples, for a sharper bound on ε."
 
 
 def headline(audit: Audit) -> str:

@@ -46,8 +46,8 @@ def _stream(result: Result) -> list[stream.Event]:
     return [*events, stream.CheckFinished(result)]
 
 
-def _run(result: Result, out: Console, err: Console, *, quiet: bool = False) -> None:
-    with ConsoleReporter(out, err, quiet=quiet) as reporter:
+def _run(result: Result, out: Console, err: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+    with ConsoleReporter(out, err, quiet=quiet, verbose=verbose) as reporter:
         for event in _stream(result):
             reporter.on(event)
 
@@ -62,6 +62,41 @@ def test_whole_output(name: str, snapshot: Callable[[str, str], None]) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert all(line == line.rstrip() for line in text.splitlines())
     snapshot(f"console_{name}.txt", text)
+
+
+@pytest.mark.parametrize("name", ["fail", "estimated", "floats", "prior", "inconclusive", "utility_alone"])
+def test_verbose(name: str, snapshot: Callable[[str, str], None]) -> None:
+    out = _console()
+    _run(EXAMPLES[name], out, _console(), verbose=True)
+    text = _text(out)
+    assert max(map(len, text.splitlines())) <= 80
+    snapshot(f"console_{name}_verbose.txt", text)
+
+
+def test_the_verdict_of_a_single_audit_is_said_once() -> None:
+    out = _console()
+    _run(EXAMPLES["fail"], out, _console())
+    assert _text(out).count("FAIL") == 1
+
+
+def test_a_longer_search_is_offered_where_one_stopped() -> None:
+    stopped = EXAMPLES["fail"]
+    for result, offered in (
+        (stopped, True), (replace(stopped, command="dpaudit check X --certify"), False), (EXAMPLES["proved"], False)
+    ):
+        out = _console()
+        _run(result, out, _console())
+        assert ("--certify uses all samples" in _text(out)) is offered
+
+
+def test_the_remedy_of_floating_point_is_said_once_and_only_where_it_is_needed() -> None:
+    out = _console()
+    _run(EXAMPLES["floats"], out, _console())
+    assert _text(out).count("rng.geometric(p) -") == 1
+    for name in ("not_refuted", "fail"):
+        out = _console()
+        _run(EXAMPLES[name], out, _console())
+        assert "floats" not in _text(out)
 
 
 def test_colour(snapshot: Callable[[str, str], None]) -> None:
@@ -108,7 +143,7 @@ def test_interrupted() -> None:
         reporter.on(stream.CheckStarted(6, 1, 0.001))
         reporter.on(stream.CheckFinished(replace(EXAMPLES["fail"], interrupted=True)))
     assert _text(err) == "Interrupted: 1 of 6 audits ended; their results stand.\n"
-    assert "NoisyMax: FAIL" in _text(out)
+    assert "seed 20250711, family-wise error 0.001 over this audit" in _text(out)
 
 
 def test_show_is_what_the_stream_showed() -> None:
@@ -132,7 +167,7 @@ def test_bounds_are_rounded_to_the_side_on_which_they_are_true() -> None:
         example_results.fail(), epsilon_lower=1.00049, detectable_epsilon=1.00001, confidence=0.99916667
     )
     out = _console()
-    _run(example_results.result(audit), out, _console())
+    _run(example_results.result(audit), out, _console(), verbose=True)
     assert "ε ≥ 1.0004 at δ = 1e-06 with 99.916 % confidence (claim 1.0)" in _text(out)
     assert "a violation of ε ≥ 1.01" in _text(out)
 
@@ -189,10 +224,9 @@ def test_a_pass_with_a_leak_says_so_wherever_it_says_pass() -> None:
         "PASS · not refuted  LaplaceTextbook · counts 0 and 1  floating-point vulnerability",
         "FAIL  LaplaceTextbook · counts 0 and 1",
     ]
-    assert "(claim 0.5); not a proof; floating-point vulnerability\n" in _text(whole)
+    assert "LaplaceTextbook · counts 0 and 1  floating-point vulnerability\n" in _text(whole)
     assert "\nfloating-point vulnerability, not counted: LaplaceTextbook · counts 0 and 1\n" in _text(whole)
-    assert _text(whole).count("with the option bits this counts") == 1
-    assert _text(whole).count("this counts in the verdict") == 1
+    assert _text(whole).count("reveal more than is claimed (not counted).") == 1
 
 
 @pytest.mark.parametrize(
@@ -208,7 +242,7 @@ def test_a_pass_with_a_leak_says_so_wherever_it_says_pass() -> None:
 def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, says: str) -> None:
     out = _console(width=120)
     audit = replace(example_results.fail(), epsilon_lower_clopper_pearson=bound)
-    _run(example_results.result(audit), out, _console())
+    _run(example_results.result(audit), out, _console(), verbose=True)
     assert says in _text(out)
 
 

@@ -57,8 +57,8 @@ def test_counts_against_delta() -> None:
 
 def test_an_event_that_never_occurred() -> None:
     assert sentence(sampled(190, 0)) == (
-        "P[output > 0.93] is about 0.24 under D′, but the event never occurred in 781 samples of D: more than ε = 1 "
-        "allows (2.72 times) (99.9 % confidence)."
+        "P[output > 0.93] is about 0.24 under D′, but the event never occurred in 781 samples of D: more than the "
+        "2.72 times that ε = 1 allows (99.9 % confidence)."
     )
     text = sentence(sampled(190, 0, delta=1e-6))
     assert str(text).endswith("of D: more than (ε, δ) = (1, 1e-06) allows (99.9 % confidence).")
@@ -130,7 +130,7 @@ def test_rounding_hides_no_order() -> None:
 
 def test_twice_the_claim() -> None:
     (hint,) = hints(sampled(530, 75))
-    assert hint.startswith("The estimate of ε is about 2 × the claim: check the sensitivity and the scale")
+    assert hint.startswith("The estimate of ε, 2, is about 2 × the claim: check the sensitivity and the scale")
     (hint,) = hints(exact(0.5, 0.5 * math.exp(-3)))
     assert hint == "ε is about 3 × the claim: check the sensitivity and the scale of the noise."
 
@@ -154,6 +154,9 @@ def test_an_output_of_one_dataset_alone() -> None:
     )
     (hint,) = hints(exact(0.2, 0.0))
     assert hint.startswith("D has an output that D′ never gives")
+    note = Assumption("seeded", "It never used the given generator.").record("Python")
+    (hint,) = hints(replace(sampled(781, 0), notes=[note]))
+    assert hint.endswith("is the generator seeded inside?")
     (hint,) = hints(sampled(781, 0))
     assert hint.endswith("is the noise missing, or far too small?")
     # δ may allow it
@@ -161,11 +164,11 @@ def test_an_output_of_one_dataset_alone() -> None:
 
 
 def test_failures_and_exact_values() -> None:
-    (hint,) = hints(sampled(400, 0, event="output is raises ValueError"))
-    assert hint == (
-        "It raises ValueError more often under D′, which an attacker can see: may it depend on the data whether it "
-        "raises?"
-    )
+    failing = sampled(400, 0, event="output is raises ValueError")
+    assert str(sentence(failing)).startswith("P[it raises ValueError] is about 0.51 under D′")
+    assert hints(failing) == [
+        "It raises ValueError more often under D′, and an attacker sees that: can it be avoided for every dataset?"
+    ]
     (hint,) = hints(sampled(400, 10, event="output = 0.75"))
     assert hint.startswith("The event is a single exact value")
 
