@@ -27,6 +27,7 @@ __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "re
 
 _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
 _LABELS = 10
+_WORST = ("worst_pair_keeps_claim", "worst_chain_keeps_claim")
 _MARKS = {True: "✓", False: "✗", None: ""}
 MOST_ATTEMPTS = 4
 """Kinds of inputs of a guarantee that are shown, the worst first."""
@@ -135,7 +136,10 @@ def audit_block(
         explained: whether a block before this one said what a floating-point vulnerability is.
     """
     block = Rows(label_width=_LABELS)
-    block.line(_verdict_line(audit), indent=0)
+    verdict = _verdict_line(audit)
+    if audit.crashed and audit.verdict is not Verdict.FAIL:
+        verdict.append("  the mechanism crashed")
+    block.line(verdict, indent=0)
     failed = audit.verdict is Verdict.FAIL
     plain = plain_words.meaning(audit)
     bounds = plain_words.bounds(audit, verbose=verbose)
@@ -144,7 +148,8 @@ def audit_block(
     elif bounds:
         # a FAIL that no single event shows
         block.line(bounds.pop(0), style="bold" if failed else "")
-    if (failed or verbose) and audit.pair is not None:
+    # a search for the worst pair shows it, whatever the verdict
+    if (failed or verbose or audit.reason_code in _WORST) and audit.pair is not None:
         _add_pair(block, audit.pair, verbose=verbose)
     if failed or verbose:
         _add_event(block, audit, said=plain is not None, verbose=verbose)
@@ -153,7 +158,7 @@ def audit_block(
     for number, hint in enumerate(plain_words.hints(audit)):
         block.labelled("" if number else "hint", hint)
     block.labelled("claim", audit.claim.statement)
-    if (scope := wording.scope_line(audit)) is not None and (verbose or audit.evidence is EvidenceKind.EXHAUSTIVE):
+    if (scope := wording.scope_line(audit)) is not None and (verbose or audit.proof is not None):
         block.labelled("domain", scope)
     if audit.chain is not None and (failed or verbose):
         for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):

@@ -34,6 +34,8 @@ CLOSE = 0.2
 largest standard error."""
 FAR = 10.0
 """A record this many times as large as the largest other one may be an outlier that is not clipped."""
+SMALL = 1e-4
+"""Up to this δ, ε is taken to grow with the sensitivity."""
 HUGE = 13.0
 """Above this ε, ratios are powers of e."""
 _LARGEST = 700.0
@@ -276,7 +278,8 @@ def _exact_value(audit: Audit) -> str | None:
 def _multiple(audit: Audit) -> str | None:
     """The privacy loss is about 2, 3, … times what is claimed."""
     claim = audit.claim
-    if not claim.epsilon > 0 or claim.group > 1:
+    # with δ, ε need not scale with the noise
+    if not claim.epsilon > 0 or claim.group > 1 or claim.delta > SMALL:
         return None
     estimate, error = _estimate(audit)
     if estimate is None:
@@ -298,7 +301,7 @@ def _estimate(audit: Audit) -> tuple[float | None, float]:
     if audit.evidence is not EvidenceKind.SAMPLED:
         return audit.epsilon_exact, 0.0
     evidence = wording.deciding(audit)
-    if evidence is None or audit.claim.delta > 1e-4 or not evidence.x or not evidence.y:
+    if evidence is None or not evidence.x or not evidence.y:
         return None, 0.0
     p, q = evidence.x / evidence.n, evidence.y / evidence.m
     return math.log(p / q), math.sqrt((1 - p) / evidence.x + (1 - q) / evidence.y)
