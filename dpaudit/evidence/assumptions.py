@@ -28,7 +28,6 @@ import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
-from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError, MechanismError, OutputError
@@ -570,6 +569,9 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
 
     The test of Kruskal and Wallis, on what numbers can be read in the outputs and on whether one is the most frequent.
     """
+    # it takes half a second, and only functions of many samples at once are tested
+    from scipy.stats import chi2, kruskal
+
     size = min(max(runs // (4 * CALLS), AT_ONCE), MOST_AT_ONCE)
     for which, dataset in enumerate((pair.left, pair.right)):
         calls = []
