@@ -12,8 +12,9 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism
 from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
-from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
+from dpaudit.plans.subject import own_claim, resolved, tested_claim
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import Event
 

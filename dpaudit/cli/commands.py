@@ -11,35 +11,26 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from dpaudit import config
-from dpaudit.cli.cards import card_rows, sizes_block
-from dpaudit.cli.doctor import findings
 from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli.options import Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
-from dpaudit.cli.requests import named_targets, parameter, request_of, workers
-from dpaudit.cli.run import code_of, compared, finish, run, written
-from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
-from dpaudit.engine import orchestrator, store
+from dpaudit.cli.targets import named_targets, refuse_unknown
+from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
-from dpaudit.language.checks import whole
+from dpaudit.extras import installed_version
 from dpaudit.options import PRIVACY, UTILITY
 from dpaudit.plans import registry
-from dpaudit.plans.jobs import instance_of
-from dpaudit.plans.request import Request
 from dpaudit.report import files
-from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
-from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
-from dpaudit.results.faults import exit_code
 from dpaudit.results.plain import flat
-from dpaudit.results.stream import events_of
-from dpaudit.subjects.target import with_parameters
-from dpaudit.subjects.user_errors import described
+
+# Each command imports what it needs when it runs: the engine takes a second, which --help and a typo should not take.
+if TYPE_CHECKING:
+    from dpaudit.plans.request import Request
 
 app = typer.Typer(
     name="dpaudit",
@@ -57,7 +48,7 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        say(f"dpaudit {orchestrator.environment()['dpaudit']}\n")
+        say(f"dpaudit {installed_version('dpaudit')}\n")
         raise typer.Exit
 
 
@@ -94,6 +85,8 @@ def example_command(
 @app.command("doctor")
 def doctor_command() -> None:
     """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    from dpaudit.cli.doctor import findings
+
     ill = 0
     for finding in findings():
         say(f"{finding}\n")
@@ -109,6 +102,9 @@ def list_command(
     ] = False,
 ) -> None:
     """List every algorithm with its claim and source."""
+    from dpaudit.cli.out_console import show
+    from dpaudit.report.terminal_text import render_corpus, render_list
+
     group = registry.CORPUS if corpus else registry.ALGORITHMS
     cards = [registry.algorithm(name).card for name in registry.names(group)]
     if corpus:
@@ -133,6 +129,13 @@ def show_command(
 ) -> None:
     """Show an algorithm's card: its source, claim, inputs, and where the program deviates from the paper."""
     canonical = registry.canonical_name(name)
+    from dpaudit.cli.cards import card_rows, sizes_block
+    from dpaudit.cli.out_console import show
+    from dpaudit.cli.requests import parameter
+    from dpaudit.plans.jobs import instance_of
+    from dpaudit.report.terminal_text import render_card
+    from dpaudit.subjects.target import with_parameters
+
     kind, plan = registry.algorithm(canonical), registry.plan(canonical)
     if kind.card is None:
         raise UsageError(f"{canonical} has no card.")
@@ -174,7 +177,12 @@ def check_command(
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
-    request = request_of("check", named_targets(targets, every=every, corpus=corpus), given, only=only)
+    named = named_targets(targets, every=every, corpus=corpus)
+    refuse_unknown(named)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
+    request = request_of("check", named, given, only=only)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
     evidence = request.prior_from
@@ -201,6 +209,10 @@ def verify_command(
     verbose: Verbose = False,
 ) -> None:
     """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    refuse_unknown(targets)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
     request = request_of("verify", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet, verbose=verbose)
@@ -222,6 +234,10 @@ def worst_command(
     verbose: Verbose = False,
 ) -> None:
     """Search for the pair of the largest exact ε, where there are too many to verify them all."""
+    refuse_unknown(targets)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
     request = request_of("worst", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet, verbose=verbose)
@@ -238,6 +254,9 @@ def compare_command(
     quiet: Quiet = False,
 ) -> None:
     """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
     request = request_of("compare", [name], given)
     files.refuse_unwritable(outputs)
     finish(request, outputs, quiet=quiet)
@@ -256,6 +275,16 @@ def report_command(
     verbose: Verbose = False,
 ) -> None:
     """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    from rich.console import Console
+
+    from dpaudit.cli.out_console import OutConsole
+    from dpaudit.cli.requests import workers
+    from dpaudit.cli.run import code_of, written
+    from dpaudit.language.checks import whole
+    from dpaudit.report.console import ConsoleReporter
+    from dpaudit.report.event_log import EventLog
+    from dpaudit.results.stream import events_of
+
     processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
@@ -282,6 +311,13 @@ def replay_command(
     verbose: Verbose = False,
 ) -> None:
     """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    from dpaudit.cli.requests import workers
+    from dpaudit.cli.run import code_of, compared, run, written
+    from dpaudit.engine import store
+    from dpaudit.plans.request import Request
+    from dpaudit.report.event_log import EventLog
+    from dpaudit.results.faults import exit_code
+
     kept = store.get(identifier)
     request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
@@ -345,6 +381,8 @@ def main() -> None:
         # a bug of dpaudit's own: still one sentence, and how to see the rest
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
+        from dpaudit.subjects.user_errors import described
+
         complain(str(InternalError(described(error))))
         code = 4
     try:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.config import SETTINGS, Config
-from dpaudit.engine import store
 from dpaudit.errors import ReportError
 from dpaudit.whole_files import write_file
 
@@ -87,6 +86,8 @@ def defaults(settings: Config, group: Any, command: str | None) -> dict[str, dic
 
 def shown_config(config: Config) -> str:
     """Every setting, its value, and where it comes from."""
+    from dpaudit.engine import store
+
     where = str(config.path) if config.path is not None else ""
     rows = [
         (key, _spelled(config.values[key]) if key in config.values else setting.unset or _spelled(setting.default),

@@ -11,7 +11,6 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 import typer
 
 from dpaudit import options
-from dpaudit.language import relation_names
 from dpaudit.plans import registry
 from dpaudit.report.files import Outputs
 
@@ -39,6 +38,8 @@ def comparisons(incomplete: str) -> list[str]:
 
 def relations(incomplete: str) -> list[str]:
     """Relations that begin so, for a shell."""
+    from dpaudit.language import relation_names
+
     return [name for name in relation_names() if name.startswith(incomplete)]
 
 

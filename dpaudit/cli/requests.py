@@ -12,7 +12,6 @@ from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
 from dpaudit.language import Dataset
 from dpaudit.options import OPTIONS
-from dpaudit.plans import registry
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.datasets import parse_dataset
@@ -48,18 +47,6 @@ def request_of(
     if command == "compare":
         parts["comparison"]["parameters"] = tuple(parts["comparison"]["parameters"].items())
     return Request(**own, **{part: _PARTS[part](**held) for part, held in parts.items()})
-
-
-def named_targets(targets: list[str] | None, *, every: bool, corpus: bool) -> tuple[str, ...]:
-    """The targets of `dpaudit check`: those that are named, or all of the catalogue or the corpus.
-
-    Raises:
-        UsageError: more than one of these.
-    """
-    if sum((every, corpus, bool(targets))) > 1:
-        raise UsageError("Give names, --all or --corpus, not several of them.")
-    whole = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
-    return tuple(registry.names(whole[0])) if whole else tuple(targets or ())
 
 
 def _pair(texts: tuple[str, str] | None) -> tuple[Dataset, Dataset] | None:

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from dpaudit import config
-from dpaudit.cli.terminal import OutConsole, complain
+from dpaudit.cli.out_console import OutConsole
+from dpaudit.cli.terminal import complain
 from dpaudit.engine import orchestrator, store
 from dpaudit.engine.resumed import resumed
 from dpaudit.errors import ReportError, UsageError

@@ -9,7 +9,6 @@ import time
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from dpaudit.engine.prior_evidence import evidence_keys, prior_notes, untouched
@@ -25,6 +24,7 @@ from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
+from dpaudit.extras import installed_version
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
@@ -163,10 +163,7 @@ def environment() -> dict[str, str]:
     """Versions that a result depends on."""
     versions = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
     for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "unknown"
+        versions[package] = installed_version(package)
     return versions
 
 

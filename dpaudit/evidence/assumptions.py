@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import copysign
+from math import copysign, isfinite
 from pathlib import Path
 from types import MethodType, ModuleType
 from typing import TypeVar
@@ -28,7 +28,6 @@ import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
-from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError, MechanismError, OutputError
@@ -42,7 +41,7 @@ from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
 from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
-from dpaudit.stats import clopper_pearson
+from dpaudit.stats import clopper_pearson, kruskal_wallis
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects import by_value
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
@@ -589,9 +588,7 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
             if size * CALLS - counts.max() < RARE * CALLS:
                 # the test's approximation wants more values that differ
                 continue
-            of_calls = column.reshape(CALLS, size)
-            statistic = kruskal(*of_calls).statistic
-            if min(chi2.sf(statistic, CALLS - 1), chi2.cdf(statistic, CALLS - 1)) < SHARED / len(columns):
+            if min(kruskal_wallis.tails(column.reshape(CALLS, size))) < SHARED / len(columns):
                 return AssumptionRecord(INDEPENDENT, False, (
                     "The outputs of one call are not independent: calls differ by more, or by less, than calls with "
                     "independent outputs do, so no bound on ε is valid; draw fresh noise for each of the `size` "
@@ -602,6 +599,12 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
 
 def _columns(outcomes: Sequence[Hashable]) -> list[FloatArray]:
     """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
+    if all(type(outcome) is float and isfinite(outcome) for outcome in outcomes):
+        # as below, where a number has itself as its only part, without a look at each
+        numbers = np.array(outcomes, dtype=np.float64)
+        _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+        most_frequent = numbers[first[counts == counts.max()].min()]
+        return [(numbers == most_frequent).astype(np.float64), numbers, numbers]
     (most, _), *_ = Counter(outcomes).most_common(1)
     columns = [np.array([float(outcome == most) for outcome in outcomes])]
     parts = [(outcome, *flat(outcome)[:PARTS]) for outcome in outcomes]

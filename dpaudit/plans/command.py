@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpaudit.options import OPTIONS, Option
+from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
-from dpaudit.plans.subject import in_catalogue
 from dpaudit.results.datasets import dataset_to_json, json_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
@@ -54,14 +54,9 @@ def subject_of(request: Request, target: str | Callable[..., object] | Mechanism
     Raises:
         UsageError and its kinds: as `resolved`; UnknownNameError: the catalogue has no such name.
     """
-    if in_catalogue(target):
+    if registry.in_catalogue(target):
         return CatalogueSubject(target, registry.plan(target))
     return resolved(request, target)
-
-
-def in_catalogue(target: str | Callable[..., object] | Mechanism) -> TypeGuard[str]:
-    """Whether it is a name of the catalogue, and not the place of a user's own function or mechanism."""
-    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
 def resolved(request: Request, target: str | Callable[..., object] | Mechanism) -> OwnSubject:

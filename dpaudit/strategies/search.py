@@ -38,7 +38,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs
 from dpaudit.plans.request import Request
-from dpaudit.plans.subject import in_catalogue, resolved
+from dpaudit.plans.subject import resolved
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, quiet_settings, with_some
@@ -380,7 +380,7 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
 
 
 def _target(f: Mechanism | Callable[..., object] | str, call_time: float | None = None) -> Target:
-    if isinstance(f, str) and in_catalogue(f):
+    if isinstance(f, str) and registry.in_catalogue(f):
         f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
     own = resolved(Request((f,)), f)
     if isinstance(own.value, Mechanism):

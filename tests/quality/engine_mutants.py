@@ -423,6 +423,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_noise_profile.py::test_geometric_draws_are_exact",),
     ),
     Mutant(
+        "S40",
+        "ranks of equal outputs are shared when calls are compared",
+        "dpaudit/stats/kruskal_wallis.py",
+        "np.cumsum(ties) - (ties - 1) / 2",
+        "np.cumsum(ties)",
+        ("unit/test_kruskal_wallis.py::test_it_is_the_same_as_scipys",),
+    ),
+    Mutant(
         "L1",
         "arithmetic of intervals is rounded outward",
         "dpaudit/stats/enclosed.py",

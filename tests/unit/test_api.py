@@ -18,7 +18,7 @@ from typed_commands import Typed
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.api.functions import Settings
-from dpaudit.cli import commands
+from dpaudit.cli import run
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
 from dpaudit.plans.command import command_line
@@ -317,7 +317,7 @@ def test_names_are_audited_for_privacy_and_the_catalogue_for_both(
     typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str, only: str | None
 ) -> None:
     seen: list[Request] = []
-    monkeypatch.setattr(commands, "finish", lambda request, outputs, **more: seen.append(request))
+    monkeypatch.setattr(run, "finish", lambda request, outputs, **more: seen.append(request))
     typed(line)
     (request,) = seen
     assert request.only == only
