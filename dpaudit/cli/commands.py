@@ -19,8 +19,9 @@ from rich.console import Console
 from dpaudit import config
 from dpaudit.cli.cards import card_rows, sizes_block
 from dpaudit.cli.doctor import findings
-from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, comparisons, with_options
+from dpaudit.cli.first import CHECK_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, algorithms, comparisons, with_options
+from dpaudit.cli.panels import PanelCommand, epilog
 from dpaudit.cli.requests import named_targets, parameter, request_of, workers
 from dpaudit.cli.run import code_of, compared, finish, run, written
 from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
@@ -50,6 +51,7 @@ app = typer.Typer(
 )
 
 NOWHERE = Outputs()
+TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
 
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -93,7 +95,7 @@ def example_command(
 
 @app.command("doctor")
 def doctor_command() -> None:
-    """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    """Check the installation, and run a self-test."""
     ill = 0
     for finding in findings():
         say(f"{finding}\n")
@@ -147,29 +149,35 @@ def show_command(
     show(sizes_block(mechanism, mechanism.sample_sizes))
 
 
-@app.command("check")
+@app.command("check", cls=PanelCommand, epilog=epilog(*CHECK_EXAMPLES))
 @with_options
 def check_command(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="What to check; one or more names.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}.", autocompletion=algorithms, rich_help_panel=WHAT
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
-    corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Audit the whole catalogue.", rich_help_panel=WHAT)] = False,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
+    ] = False,
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
-    expect: Annotated[bool, typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.")] = False,
-    privacy: Annotated[bool, typer.Option("--privacy", help=PRIVACY.about)] = False,
+    expect: Annotated[
+        bool,
+        typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.", rich_help_panel=OUTPUT),
+    ] = False,
+    privacy: Annotated[
+        bool, typer.Option("--privacy", help=PRIVACY.about, rich_help_panel=PRIVACY.panel)
+    ] = False,
     utility: Annotated[
-        bool, typer.Option(UTILITY.flag, help=UTILITY.about)
+        bool, typer.Option(UTILITY.flag, help=UTILITY.about, rich_help_panel=UTILITY.panel)
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
+    """Audit a claim of privacy: your own function's, or an algorithm's."""
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
@@ -184,74 +192,80 @@ def check_command(
     finish(request, outputs, quiet=quiet, expect=expect)
 
 
-@app.command("verify")
+@app.command(
+    "verify", cls=PanelCommand, epilog=epilog("dpaudit verify RecPrefix", "dpaudit verify ADist --domain 3 --size 3")
+)
 @with_options
 def verify_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object",
-            help="What to verify; its output distributions must be computable.", autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
         ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    """Prove or refute a claim exactly, on all datasets of a small domain."""
     request = request_of("verify", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet)
 
 
-@app.command("worst")
+@app.command("worst", cls=PanelCommand, epilog=epilog("dpaudit worst ADist", "dpaudit worst RecConcave --scores"))
 @with_options
 def worst_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="A mechanism whose output distributions are computable.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
         ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Search for the pair of the largest exact ε, where there are too many to verify them all."""
+    """Search for the pair with the largest exact ε."""
     request = request_of("worst", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet)
 
 
-@app.command("compare")
+@app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
 @with_options
 def compare_command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons)
+        str,
+        typer.Argument(
+            metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons,
+            rich_help_panel=WHAT,
+        ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
+    """Compare algorithms for one task on the same inputs."""
     request = request_of("compare", [name], given)
     files.refuse_unwritable(outputs)
     finish(request, outputs, quiet=quiet)
 
 
-@app.command("report")
+@app.command("report", cls=PanelCommand)
 @with_options
 def report_command(
-    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="JSON written by `dpaudit check --json`.")],
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="Written by `dpaudit check --json`.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     expect: Annotated[
-        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.")
+        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.", rich_help_panel=OUTPUT)
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    """Show a JSON result, or write it as HTML, JUnit XML, Markdown, …"""
     processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
@@ -268,7 +282,7 @@ def report_command(
     raise typer.Exit(code_of(failures, 0))
 
 
-@app.command("replay")
+@app.command("replay", cls=PanelCommand)
 @with_options
 def replay_command(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="The replay id shown in a report.")],
@@ -276,7 +290,7 @@ def replay_command(
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    """Run a stored audit again, from the same seed."""
     kept = store.get(identifier)
     request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
