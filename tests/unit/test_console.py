@@ -78,7 +78,8 @@ def test_quiet_is_one_line_an_audit() -> None:
         "FAIL  NoisyMax · paper constants  NOT as expected (expected PASS)",
         "PASS · proved  ExponentialMechanism · every pair of [3]^2",
         "PASS · not refuted  noisy_mean",
-        "INCONCLUSIVE  LearnThresholds · group of 2  NOT as expected (expected PASS)",
+        "INCONCLUSIVE  LearnThresholds · group of 2  NOT as expected (expected PASS)  "
+        "The smallest violation that 4,000 runs can show is ε = 5.2; give --runs 2000000 or more.",
         "FAIL  SVT3 · as printed",
         "PASS · not refuted  RecPrefix · |X| = 1024",
     ]
