@@ -17,7 +17,6 @@ import typer
 from rich.console import Console
 
 from dpaudit import config
-from dpaudit.cli.cards import card_rows, sizes_block
 from dpaudit.cli.doctor import findings
 from dpaudit.cli.first import CHECK_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, algorithms, comparisons, with_options
@@ -33,14 +32,14 @@ from dpaudit.plans import registry
 from dpaudit.plans.jobs import instance_of
 from dpaudit.plans.request import Request
 from dpaudit.report import files
-from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
+from dpaudit.report.console import ConsoleReporter
 from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
 from dpaudit.results.faults import exit_code
 from dpaudit.results.plain import flat
 from dpaudit.results.stream import events_of
 from dpaudit.subjects.target import with_parameters
-from dpaudit.subjects.user_errors import described
+from dpaudit.subjects.user_errors import described as error_text
 
 app = typer.Typer(
     name="dpaudit",
@@ -106,21 +105,27 @@ def doctor_command() -> None:
 
 @app.command("list")
 def list_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORD", help="Only names or titles with these words, or close to them."),
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option("--family", metavar="NAME", help="Only this family, e.g. interior-points.")
+    ] = None,
+    failing: Annotated[
+        bool, typer.Option("--failing", help="Only algorithms of which a claim, as printed, is refuted.")
+    ] = False,
     corpus: Annotated[
         bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
 ) -> None:
-    """List every algorithm with its claim and source."""
-    group = registry.CORPUS if corpus else registry.ALGORITHMS
-    cards = [registry.algorithm(name).card for name in registry.names(group)]
-    if corpus:
-        known_bugs = [(c, c.known_bug) for c in cards if c is not None and c.known_bug is not None]
-        show(
-            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in known_bugs])
-        )
-        return
-    rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    show(render_list(rows))
+    """List the algorithms by family, with claim and known verdict."""
+    from dpaudit.cli.cards import corpus_listing, listing
+
+    if corpus and family is not None:
+        raise UsageError("--family is about algorithms; leave it or --corpus out.")
+    chosen = words or ()
+    show(corpus_listing(chosen, failing=failing) if corpus else listing(chosen, family=family, failing=failing))
 
 
 @app.command("show")
@@ -132,8 +137,13 @@ def show_command(
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every deviation from its source and every audit, too.")
+    ] = False,
 ) -> None:
-    """Show an algorithm's card: its source, claim, inputs, and where the program deviates from the paper."""
+    """Show what an algorithm does, its claim and what is known of it."""
+    from dpaudit.cli.cards import described, sizes_block
+
     canonical = registry.canonical_name(name)
     kind, plan = registry.algorithm(canonical), registry.plan(canonical)
     if kind.card is None:
@@ -141,7 +151,7 @@ def show_command(
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
-        show(render_card(card_rows(kind, kind.card, plan)))
+        show(described(kind, kind.card, plan, verbose=verbose))
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
@@ -352,7 +362,7 @@ def main() -> None:
         # a bug of dpaudit's own: still one sentence, and how to see the rest
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        complain(str(InternalError(described(error))))
+        complain(str(InternalError(error_text(error))))
         code = 4
     try:
         if sys.stdout is not None:
