@@ -35,6 +35,8 @@ def listing(words: Sequence[str], *, family: str | None, failing: bool) -> Listi
     Raises:
         UsageError: there is no such family, or nothing matches.
     """
+    if not all(word.strip() for word in words):
+        raise UsageError("'' is no word to look for; leave it out to list all algorithms.")
     families = _families()
     if family is not None:
         families = {name: families[name] for name in [_family_named(family, list(families))]}
