@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpaudit import config
-from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
+from dpaudit.cli.first import CHECK_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
+from dpaudit.cli.panels import PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
 from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 
 NOWHERE = Outputs()
+TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
 
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -84,7 +86,7 @@ def example_command(
 
 @app.command("doctor")
 def doctor_command() -> None:
-    """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    """Check the installation, and run a self-test."""
     from dpaudit.cli.doctor import findings
 
     ill = 0
@@ -97,24 +99,28 @@ def doctor_command() -> None:
 
 @app.command("list")
 def list_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORD", help="Only names or titles with these words, or close to them."),
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option("--family", metavar="NAME", help="Only this family, e.g. interior-points.")
+    ] = None,
+    failing: Annotated[
+        bool, typer.Option("--failing", help="Only algorithms of which a claim, as printed, is refuted.")
+    ] = False,
     corpus: Annotated[
         bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
 ) -> None:
-    """List every algorithm with its claim and source."""
+    """List the algorithms by family, with claim and known verdict."""
+    from dpaudit.cli.cards import corpus_listing, listing
     from dpaudit.cli.out_console import show
-    from dpaudit.report.terminal_text import render_corpus, render_list
 
-    group = registry.CORPUS if corpus else registry.ALGORITHMS
-    cards = [registry.algorithm(name).card for name in registry.names(group)]
-    if corpus:
-        known_bugs = [(c, c.known_bug) for c in cards if c is not None and c.known_bug is not None]
-        show(
-            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in known_bugs])
-        )
-        return
-    rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    show(render_list(rows))
+    if corpus and family is not None:
+        raise UsageError("--family is about algorithms; leave it or --corpus out.")
+    chosen = words or ()
+    show(corpus_listing(chosen, failing=failing) if corpus else listing(chosen, family=family, failing=failing))
 
 
 @app.command("show")
@@ -126,14 +132,16 @@ def show_command(
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every deviation from its source and every audit, too.")
+    ] = False,
 ) -> None:
-    """Show an algorithm's card: its source, claim, inputs, and where the program deviates from the paper."""
+    """Show what an algorithm does, its claim and what is known of it."""
     canonical = registry.canonical_name(name)
-    from dpaudit.cli.cards import card_rows, sizes_block
+    from dpaudit.cli.cards import described, sizes_block
     from dpaudit.cli.out_console import show
     from dpaudit.cli.requests import parameter
     from dpaudit.plans.jobs import instance_of
-    from dpaudit.report.terminal_text import render_card
     from dpaudit.subjects.target import with_parameters
 
     kind, plan = registry.algorithm(canonical), registry.plan(canonical)
@@ -142,7 +150,7 @@ def show_command(
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
-        show(render_card(card_rows(kind, kind.card, plan)))
+        show(described(kind, kind.card, plan, verbose=verbose))
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
@@ -150,30 +158,36 @@ def show_command(
     show(sizes_block(mechanism, mechanism.sample_sizes))
 
 
-@app.command("check")
+@app.command("check", cls=PanelCommand, epilog=epilog(*CHECK_EXAMPLES))
 @with_options
 def check_command(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="What to check; one or more names.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}.", autocompletion=algorithms, rich_help_panel=WHAT
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
-    corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Audit the whole catalogue.", rich_help_panel=WHAT)] = False,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
+    ] = False,
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
-    expect: Annotated[bool, typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.")] = False,
-    privacy: Annotated[bool, typer.Option("--privacy", help=PRIVACY.about)] = False,
+    expect: Annotated[
+        bool,
+        typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.", rich_help_panel=OUTPUT),
+    ] = False,
+    privacy: Annotated[
+        bool, typer.Option("--privacy", help=PRIVACY.about, rich_help_panel=PRIVACY.panel)
+    ] = False,
     utility: Annotated[
-        bool, typer.Option(UTILITY.flag, help=UTILITY.about)
+        bool, typer.Option(UTILITY.flag, help=UTILITY.about, rich_help_panel=UTILITY.panel)
     ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
+    """Audit a claim of privacy: your own function's, or an algorithm's."""
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
@@ -193,14 +207,16 @@ def check_command(
     finish(request, outputs, quiet=quiet, verbose=verbose, expect=expect)
 
 
-@app.command("verify")
+@app.command(
+    "verify", cls=PanelCommand, epilog=epilog("dpaudit verify RecPrefix", "dpaudit verify ADist --domain 3 --size 3")
+)
 @with_options
 def verify_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object",
-            help="What to verify; its output distributions must be computable.", autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
         ),
     ],
     given: Given,
@@ -208,7 +224,7 @@ def verify_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    """Prove or refute a claim exactly, on all datasets of a small domain."""
     refuse_unknown(targets)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
@@ -218,14 +234,14 @@ def verify_command(
     finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
-@app.command("worst")
+@app.command("worst", cls=PanelCommand, epilog=epilog("dpaudit worst ADist", "dpaudit worst RecConcave --scores"))
 @with_options
 def worst_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="A mechanism whose output distributions are computable.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
         ),
     ],
     given: Given,
@@ -233,7 +249,7 @@ def worst_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Search for the pair of the largest exact ε, where there are too many to verify them all."""
+    """Search for the pair with the largest exact ε."""
     refuse_unknown(targets)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
@@ -243,17 +259,21 @@ def worst_command(
     finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
-@app.command("compare")
+@app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
 @with_options
 def compare_command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons)
+        str,
+        typer.Argument(
+            metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons,
+            rich_help_panel=WHAT,
+        ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
+    """Compare algorithms for one task on the same inputs."""
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
 
@@ -262,19 +282,19 @@ def compare_command(
     finish(request, outputs, quiet=quiet)
 
 
-@app.command("report")
+@app.command("report", cls=PanelCommand)
 @with_options
 def report_command(
-    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="JSON written by `dpaudit check --json`.")],
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="Written by `dpaudit check --json`.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     expect: Annotated[
-        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.")
+        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.", rich_help_panel=OUTPUT)
     ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    """Show a JSON result, or write it as HTML, JUnit XML, Markdown, …"""
     from rich.console import Console
 
     from dpaudit.cli.out_console import OutConsole
@@ -301,7 +321,7 @@ def report_command(
     raise typer.Exit(code_of(failures, 0))
 
 
-@app.command("replay")
+@app.command("replay", cls=PanelCommand)
 @with_options
 def replay_command(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="The replay id shown in a report.")],
@@ -310,7 +330,7 @@ def replay_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    """Run a stored audit again, from the same seed."""
     from dpaudit.cli.requests import workers
     from dpaudit.cli.run import code_of, compared, run, written
     from dpaudit.engine import store

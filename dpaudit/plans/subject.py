@@ -13,6 +13,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.plan import Plan
 from dpaudit.plans.request import Request
 from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.foreign import refused
 from dpaudit.subjects.stated import stated_claim
 from dpaudit.subjects.target import instantiate, load_object, with_parameters
 
@@ -73,7 +74,7 @@ def resolved(request: Request, target: str | Callable[..., object] | Mechanism) 
     elif isinstance(subject, Mechanism) and request.parameters:
         subject = with_parameters(subject, request.parameters)
     if not isinstance(subject, Mechanism) and not callable(subject):
-        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+        raise UsageError(refused(subject, name if isinstance(target, str) else ""))
     return OwnSubject(subject, name, source)
 
 

@@ -22,6 +22,7 @@ from dpaudit.report.progress import TerminalBar
 from dpaudit.report.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 from dpaudit.results import stream
 from dpaudit.results.model import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
+from dpaudit.results.plain import flat
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
 
@@ -271,6 +272,9 @@ def _quiet_line(audit: Audit | UtilityAudit) -> Text:
     line = _verdict_line(audit)
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        # what to do next is said there, and nowhere else
+        line.append(f"  {flat(audit.reason)}")
     return line
 
 

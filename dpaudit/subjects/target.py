@@ -28,16 +28,14 @@ from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
+from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
 from dpaudit.subjects.stated import is_portable
 from dpaudit.subjects.user_errors import described, guarded, sentence
 from dpaudit.supervision import importing
 
 _Made = TypeVar("_Made")
-USER_MODULE = "_dpaudit_user_"
-"""What the names of modules that were given as files begin with."""
 FIRST = 10
 """Outputs of a unit of samples that are kept apart: they can be repeated with the unit's seed."""
-FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,7 +197,9 @@ def function_target(
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
+        raise UsageError(
+            f"{name} ({class_name(function)}) has no readable signature; wrap it as {FUNCTION_FORMS}."
+        ) from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return FunctionTarget(name, source, function, call_time=call_time)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -207,8 +207,7 @@ def function_target(
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     vectorised = len(places) >= 3 and places[2].name == "size"
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
-        shown = ", ".join(p.name for p in parameters) or "nothing"
-        raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
+        raise UsageError(refused_call(function, name, [p.name for p in parameters]))
     if vectorised and call_time is not None:
         raise UsageError(
             "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "

@@ -367,10 +367,11 @@ def test_what_is_not_as_expected(
 @pytest.mark.usefixtures("catalogue")
 def test_list_and_show(typed: Typed, register: Any) -> None:
     register([{"Response": "audit_toys:Response"}], [{"Response": "audit_toys:RESPONSE"}])
-    assert "Randomised response" in typed("list").out
-    said = typed("show Response")
+    assert "  Response  " in typed("list randomised response").out
+    assert "Randomised response" in typed("show Response").out
+    said = typed("show Response --verbose")
     assert said.code == 0
-    assert "epsilon, claimed" in said.out
+    assert all(f" {parameter}" in said.out for parameter in ("epsilon", "claimed"))
     assert "claims too little: 0.5-DP under replace-one, expected fail" in said.out
 
 

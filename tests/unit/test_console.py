@@ -113,7 +113,8 @@ def test_quiet_is_one_line_an_audit() -> None:
         "FAIL  NoisyMax · paper constants  NOT as expected (expected PASS)",
         "PASS · proved  ExponentialMechanism · every pair of [3]^2",
         "PASS · not refuted  noisy_mean",
-        "INCONCLUSIVE  LearnThresholds · group of 2  NOT as expected (expected PASS)",
+        "INCONCLUSIVE  LearnThresholds · group of 2  NOT as expected (expected PASS)  "
+        "The smallest violation that 4,000 runs can show is ε = 5.2; give --runs 2000000 or more.",
         "FAIL  SVT3 · as printed",
         "PASS · not refuted  RecPrefix · |X| = 1024",
     ]
@@ -172,21 +173,23 @@ def test_bounds_are_rounded_to_the_side_on_which_they_are_true() -> None:
     assert "a violation of ε ≥ 1.01" in _text(out)
 
 
-ROWS = [
+FAMILIES = [
     (
-        "RecPrefix",
-        "Private interior point by recursion",
-        "(ε, δ)",
-        "Example, Author and Writer 2014, Thm 7.8",
+        "interior-points", "Interior points of a dataset, by three algorithms that are not the same.",
+        [
+            ("RecPrefix", "PASS", "FAIL 7", "(ε, δ)", "RecPrefix: private interior point by recursion"),
+            ("InteriorPointFromThresholdsCorrected", "not private", "", "(2ε, (1 + e^ε)δ)-DP for some", "Long"),
+        ],
     ),
-    ("ADist", "Stable choice of the best solution", "(ε, δ)", "Example 2014, Algorithm 3"),
+    ("pac", "Learners.", [("ADist", "FAIL 21,22", "", "[ε], δ", "Stable choice of the best solution")]),
 ]
 
 
-@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("width", [60, 80, 120])
 def test_list(width: int, snapshot: Callable[[str, str], None]) -> None:
     out = _console(width)
-    out.print(render_list(ROWS))
+    out.print(render_list(FAMILIES, "3 of 3 algorithms."))
+    assert max(map(len, _text(out).splitlines())) <= width
     snapshot(f"console_list_{width}.txt", _text(out))
 
 
@@ -285,7 +288,7 @@ def test_carried_evidence_names_the_seeds() -> None:
 
 def test_empty_list_and_card() -> None:
     out = _console()
-    out.print(render_list([]))
+    out.print(render_list([], ""))
     out.print(render_corpus([]))
     out.print(render_card([]))
     assert _text(out).strip() == ""
