@@ -9,12 +9,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism
+from dpaudit.language import Claim, Mechanism
 from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Request
 from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
-from dpaudit.results.datasets import as_dataset
+from dpaudit.results.given_data import GivenPair, given_pair
 from dpaudit.results.stream import Event
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ ClaimLike: TypeAlias = Claim | float | tuple[float, float]
 """A claim, ε, or (ε, δ)."""
 
 
-def pair_of(given: object) -> tuple[Dataset, Dataset]:
+def pair_of(given: object) -> GivenPair:
     """The two datasets of `pair=`.
 
     Raises:
         UsageError: they are not two.
-        DatasetError: one is no dataset.
+        DatasetError: one is no dataset, or they do not go together.
     """
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         raise UsageError("pair must hold two datasets, as in pair=([0, 1, 1], [0, 1, 0]).")
-    return as_dataset(given[0]), as_dataset(given[1])
+    return given_pair(given[0], given[1])
 
 
 def stated_claim(
@@ -71,7 +71,7 @@ SEARCH_SHARE = 1 / 3
 def on_found_pairs(
     request: Request,
     target: Target,
-    data: SearchStrategy[object],
+    data: object,
     *,
     size: int | None,
     placed: bool,
@@ -96,7 +96,10 @@ def on_found_pairs(
     # whoever has a strategy has imported this; it need not be installed
     hypothesis = sys.modules.get("hypothesis.strategies")
     if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
-        raise UsageError(f"data is a description such as 'integers(0, 100)' or a Hypothesis strategy, not {data!r}.")
+        raise UsageError(
+            "data is a description such as 'integers(0, 100)', a Hypothesis strategy, or a table (a DataFrame, an "
+            f"array, or a file), not {data!r}."
+        )
     if placed:
         raise UsageError("data describes the records of datasets to search for; leave pair and game out.")
     if request.groups is not None:

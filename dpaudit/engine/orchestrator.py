@@ -317,7 +317,7 @@ def _sampled(
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
         raise always_fails(job.target.name, state.monitor.firsts[0])
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
-    if state.refuted and out.best is not None and request.data is not None:
+    if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
 
 
