@@ -18,7 +18,7 @@ from dpaudit.results.given_data import GivenPair, given_pair
 from dpaudit.results.stream import Event
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
+    pass
 
 Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""

@@ -76,8 +76,9 @@ def _dataset(dataset: Dataset, container: Container | None) -> str:
             module = {"pandas": "pd", "polars": "pl"}[library]
             if series:
                 return f"{module}.Series({_written(records)})"
-            cells = (f"{column.name!r}: {_written([record[i] for record in records])}" for i, column in enumerate(columns))
-            return f"{module}.DataFrame({{{', '.join(cells)}}})"
+            cells = (_written([record[i] for record in records]) for i in range(len(columns)))
+            named = (f"{column.name!r}: {cell}" for column, cell in zip(columns, cells, strict=True))
+            return f"{module}.DataFrame({{{', '.join(named)}}})"
     return "…"
 
 

@@ -360,9 +360,9 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
     elif state is not None:
-        pair = pair_record(state.strongest.pair, job.claim)
+        pair = pair_record(state.strongest.pair, job.claim, job.target)
     elif job.pairs:
-        pair = pair_record(job.pairs[0], job.claim)
+        pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, breakdown = _ledger(job, findings, runner)
     # one figure shows counts and laws of the same pair

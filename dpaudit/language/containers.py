@@ -297,8 +297,8 @@ def in_common(left: Container | None, right: Container | None, lengths: tuple[in
         if left.shape != right.shape:
             shapes = [" × ".join(map(str, one.shape)) for one in (left, right)]
             raise DatasetError(
-                f"The rows of D have {shapes[0]} entries and those of D′ {shapes[1]}; neighbours differ in rows, not in "
-                "columns."
+                f"The rows of D have {shapes[0] or 'no'} entries and those of D′ {shapes[1] or 'no'}; neighbours "
+                "differ in rows, not in columns."
             )
         return Array(_common_dtype("The entries", left.dtype, right.dtype, lengths), left.shape)
     assert isinstance(left, Frame)

@@ -348,6 +348,8 @@ class Request:
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": list(map(_datasets_to_json, self.pairs))} if self.pairs else {}),
+            # datasets of a search once had other sizes as well
+            **({} if self.size is None else {"sized": True}),
             **({} if self.container is None else {"container": self.container.to_json()}),
             **({} if self.table is None else {"table": dataset_to_json(self.table)}),
         }

@@ -240,7 +240,11 @@ def _add_event(block: Rows, audit: Audit) -> None:
 
 def _add_datasets(block: Rows, pair: PairRecord) -> None:
     """Both datasets, one under the other, with ‹ › around the differences."""
-    for part in compare(pair.left, pair.right, limit=12):
+    for part in compare(pair.left, pair.right, columns=pair.columns, limit=12):
+        if part.columns:
+            for line in part.lines():
+                block.labelled("", Text.assemble(*((piece.text, "bold" if piece.changed else "") for piece in line)))
+            continue
         for name, excerpt in (("D ", part.left), ("D′", part.right)):
             head = f"{name} {part.name}: " if part.name else f"{name} "
             block.labelled("", Text.assemble(head, _dataset(excerpt)))

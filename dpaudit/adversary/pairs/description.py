@@ -246,8 +246,8 @@ def _records(choices: Iterable[object], text: str) -> tuple[Record, ...]:
 
 def _unknown_container(text: str) -> DatasetError:
     return DatasetError(
-        "{} {!r} describes no table; write frame(age=integers(18, 100), sex=sampled_from(['f', 'm'])), polars(…) of the "
-        "same form, series(floats(0, 1)), array(integers(0, 1)) or array(tuples(…)).",
+        "{} {!r} describes no table; write frame(age=integers(18, 100), sex=sampled_from(['f', 'm'])), polars(…) of "
+        "the same form, series(floats(0, 1)), array(integers(0, 1)) or array(tuples(…)).",
         DATA, text,
     )
 
@@ -256,8 +256,6 @@ def _unknown(text: str) -> DatasetError:
     return DatasetError(
         "{} {!r} is not a description of data; use integers(low, high), floats(low, high), booleans(), "
         "sampled_from([…]) of distinct records, just(record), or tuples(…) and lists(…, least, most) of these, with "
-        "low < high and "
-        "0 ≤ least ≤ most. frame(name=…, …), series(…) and array(…) of these are what a function gets "
-        "instead of a list.",
+        "low < high and 0 ≤ least ≤ most; or frame(column=…, …), series(…) or array(…) of these.",
         DATA, text,
     )

@@ -190,10 +190,10 @@ def _places(table: tuple[Record, ...], rng: Generator) -> list[int]:
         column = [row[i] for row in rows]
         numbers = [at for at, value in enumerate(column) if is_number(value)]
         if numbers:
-            chosen += [max(numbers, key=lambda at: column[at]), min(numbers, key=lambda at: column[at])]  # noqa: B023
+            chosen += [max(numbers, key=lambda at: column[at]), min(numbers, key=lambda at: column[at])]
         counts = Counter(column)
         if len(numbers) < len(column):
-            chosen.append(min(range(len(column)), key=lambda at: counts[column[at]]))  # noqa: B023
+            chosen.append(min(range(len(column)), key=lambda at: counts[column[at]]))
     chosen += [len(table) - 1, 0, *map(int, rng.permutation(len(table))[:RANDOM])]
     return list(dict.fromkeys(chosen))[:MOST_PLACES]
 
@@ -218,7 +218,7 @@ def _present(values: Sequence[Record], *, closed: bool) -> Records:
         numbers = [value for value in distinct if is_number(value)]
         low, high = min(numbers, default=0), max(numbers, default=0)
         if all(isinstance(value, int) for value in distinct):
-            if low < high and -(2**63) <= low and high < 2**63:
+            if low < high and low >= -(2**63) and high < 2**63:
                 return Integers(low, high)
         elif low < high and math.isfinite(float(high) - float(low)):
             odd = {exception_of(value) for value in distinct}
