@@ -129,8 +129,8 @@ SEED = Option(
 JOBS = Option(
     "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
 )
-PAIR = Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="D D′", test=True)
-SIZE = Option("size", "count", "Records in datasets that a search starts from (default 10).", test=True)
+PAIR = Option("pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", metavar="D D′", test=True)
+SIZE = Option("size", "count", "Records of the datasets of a search, exactly (default 10, and others); rows of a table.", test=True)
 GAME = Option(
     "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", metavar="NAME:N"
 )
@@ -178,7 +178,10 @@ CHECK: tuple[Option, ...] = (
     DELTA,
     RELATION,
     PAIR,
-    DATA.but(about="Description of a record, e.g. 'integers(0, 100)'; dpaudit searches for pairs."),
+    DATA.but(
+        about="Description of a record, e.g. 'integers(0, 100)', or a table (.csv, .parquet, .npy); dpaudit searches "
+        "for pairs."
+    ),
     SIZE,
     GAME,
     GROUPS,

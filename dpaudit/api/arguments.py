@@ -97,8 +97,8 @@ def on_found_pairs(
     hypothesis = sys.modules.get("hypothesis.strategies")
     if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
         raise UsageError(
-            "data is a description such as 'integers(0, 100)', a Hypothesis strategy, or a table (a DataFrame, an "
-            f"array, or a file), not {data!r}."
+            "data is a description such as 'integers(0, 100)', a table (a DataFrame, an array or a file), or a Hypothesis "
+            f"strategy, not {data!r}."
         )
     if placed:
         raise UsageError("data describes the records of datasets to search for; leave pair and game out.")
@@ -108,6 +108,7 @@ def on_found_pairs(
             f"strategy, leave groups out and give relation='replace-one:{request.groups}'."
         )
     from dpaudit.strategies import database_key, find_pairs
+    from dpaudit.strategies.search import drawn_container
 
     if in_catalogue(target):
         first = jobs_of(request)[0]
@@ -131,4 +132,4 @@ def on_found_pairs(
     if not pairs:
         raise UsageError(f"The strategy {data!r} generates no two datasets that are {claim.relation.name} neighbours.")
     left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
-    return replace(request, pairs=tuple(pairs), seconds=left)
+    return replace(request, pairs=tuple(pairs), seconds=left, container=drawn_container(data))
