@@ -129,8 +129,13 @@ SEED = Option(
 JOBS = Option(
     "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
 )
-PAIR = Option("pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", metavar="D D′", test=True)
-SIZE = Option("size", "count", "Records of the datasets of a search, exactly (default 10, and others); rows of a table.", test=True)
+PAIR = Option(
+    "pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", metavar="D D′",
+    test=True,
+)
+SIZE = Option(
+    "size", "count", "Records of the datasets of a search, exactly (default 10, and others); rows of a table.", test=True
+)
 GAME = Option(
     "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", metavar="NAME:N"
 )
