@@ -134,7 +134,8 @@ PAIR = Option(
     test=True,
 )
 SIZE = Option(
-    "size", "count", "Records of the datasets of a search, exactly (default 10, and others); rows of a table.", test=True
+    "size", "count", "Records of the datasets of a search, exactly (default 10, and others), or rows of a table.",
+    test=True,
 )
 GAME = Option(
     "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", metavar="NAME:N"

@@ -97,8 +97,8 @@ def on_found_pairs(
     hypothesis = sys.modules.get("hypothesis.strategies")
     if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
         raise UsageError(
-            "data is a description such as 'integers(0, 100)', a table (a DataFrame, an array or a file), or a Hypothesis "
-            f"strategy, not {data!r}."
+            "data is a description such as 'integers(0, 100)', a table (a DataFrame, an array or a file), or a "
+            f"Hypothesis strategy, not {data!r}."
         )
     if placed:
         raise UsageError("data describes the records of datasets to search for; leave pair and game out.")

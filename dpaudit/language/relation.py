@@ -107,6 +107,12 @@ class ReplaceOne(Relation):
     kind: ClassVar[str] = "replace-one"
     of_records: ClassVar[bool] = True
 
+    def refusal(self, left: Dataset, right: Dataset) -> str:
+        if len(left) != len(right):
+            # as of a frame and the same without a row
+            return f"The two datasets have {len(left):,} and {len(right):,} records, which replacing a record keeps equal"
+        return super().refusal(left, right)
+
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         left, right = as_records(left), as_records(right)
         if len(left) != len(right):
