@@ -108,10 +108,10 @@ class ReplaceOne(Relation):
     of_records: ClassVar[bool] = True
 
     def refusal(self, left: Dataset, right: Dataset) -> str:
-        if len(left) != len(right):
-            # as of a frame and the same without a row
-            return f"The two datasets have {len(left):,} and {len(right):,} records, which replacing a record keeps equal"
-        return super().refusal(left, right)
+        # sizes differ where one dataset is the other without a row: the claim may be under add-remove-one
+        sizes = "" if len(left) == len(right) else f", as they have {len(left):,} and {len(right):,} records"
+        refusal = super().refusal(left, right)
+        return refusal and f"{refusal}{sizes}"
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         left, right = as_records(left), as_records(right)

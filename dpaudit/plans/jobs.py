@@ -305,12 +305,12 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     if isinstance(value, Mechanism):
         target = MechanismTarget(name, subject.source, value)
     else:
-        if request.call_seconds is not None:
+        if request.call_time is not None:
             refuse_without_timer()
         source = getattr(value, "source", subject.source)
         # adapters read their records as their library takes them
         container = None if isinstance(value, Adapted) else request.handed_in
-        target = function_target(value, name, source, request.call_seconds, container)
+        target = function_target(value, name, source, request.call_time, container)
     claim = tested_claim(request, own_claim(value), name)
     pairs = _pairs_wanted(request, claim)
     if not pairs:

@@ -121,8 +121,8 @@ class Auditor:
             seed=seed,
             alpha=alpha,
             runs=runs,
-            seconds=words.pop("time", settings.seconds),
-            call_seconds=words.pop("call_time", settings.call_seconds),
+            time=words.pop("time", settings.time),
+            call_time=words.pop("call_time", settings.call_time),
             jobs=settings.jobs,
             pair=None if placed_at is None else placed_at.datasets,
             data=described,
@@ -132,8 +132,7 @@ class Auditor:
             parameters=words.pop("parameters", None) or {},
             bits=words.pop("bits", settings.bits),
             min_power=words.pop("min_power", settings.min_power),
-            # utility guarantees of an algorithm of the catalogue are no matter of privacy
-            only="privacy" if isinstance(f, str) else None,
+            only="privacy",
             door="pytest",
             **words,
         )

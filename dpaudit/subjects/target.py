@@ -26,7 +26,7 @@ from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
-from dpaudit.options import CALL_SECONDS, PARAMETERS
+from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
@@ -94,7 +94,7 @@ class FunctionTarget:
     source: str
     subject: Callable[..., object]
     vectorised: bool = False
-    call_seconds: float | None = None
+    call_time: float | None = None
     """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
     container: Container | None = None
     """What the records are handed over in; a list without one."""
@@ -169,9 +169,9 @@ class FunctionTarget:
             DpauditError: the function is an adapter, and refuses the dataset.
         """
         try:
-            if self.call_seconds is None:
+            if self.call_time is None:
                 return self.subject(records, rng)
-            return called_within(self.call_seconds, lambda: self.subject(records, rng))
+            return called_within(self.call_time, lambda: self.subject(records, rng))
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
@@ -212,13 +212,13 @@ def function_target(
     function: Callable[..., object],
     name: str,
     source: str,
-    call_seconds: float | None = None,
+    call_time: float | None = None,
     container: Container | None = None,
 ) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
 
     Args:
-        function, name, source, call_seconds, container: as of a `FunctionTarget`.
+        function, name, source, call_time, container: as of a `FunctionTarget`.
 
     Raises:
         UsageError: it takes other arguments, or it takes a size and the time of its calls is to be limited.
@@ -231,7 +231,7 @@ def function_target(
     except (TypeError, ValueError):
         raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return FunctionTarget(name, source, function, call_seconds=call_seconds, container=container)
+        return FunctionTarget(name, source, function, call_time=call_time, container=container)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
@@ -239,13 +239,13 @@ def function_target(
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
         shown = ", ".join(p.name for p in parameters) or "nothing"
         raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
-    if vectorised and call_seconds is not None:
+    if vectorised and call_time is not None:
         raise UsageError(
             "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
             "f(dataset, rng) to have such calls counted, or leave {} out.",
-            name, CALL_SECONDS,
+            name, CALL_TIME,
         )
-    return FunctionTarget(name, source, function, vectorised, call_seconds, container)
+    return FunctionTarget(name, source, function, vectorised, call_time, container)
 
 
 def load_object(text: str) -> tuple[object, str]:
