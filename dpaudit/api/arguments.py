@@ -62,7 +62,7 @@ def stated_claim(
 
 HOW_TO_CLAIM = "Give ε, (ε, δ) or a dpaudit.Claim as the second argument."
 HOW_TO_PLACE = (
-    "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' and size=20 to let dpaudit find pairs."
+    "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' to let dpaudit find pairs."
 )
 SEARCH_SHARE = 1 / 3
 """Of a time limit what a search through a strategy may take; the rest is the audit's, however soon the search ends."""

@@ -315,9 +315,9 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     pairs = _pairs_wanted(request, claim)
     if not pairs:
         raise UsageError(
-            "Which datasets should {} be tested on? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' {} 20 to "
-            "let dpaudit search for pairs.",
-            name, PAIR, DATA, SIZE,
+            "Which datasets should {} be tested on? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' to let "
+            "dpaudit search for pairs; both take files as well, such as table.csv.",
+            name, PAIR, DATA,
         )
     _refuse_unrelated(name, pairs, claim)
     label = _label(request)
