@@ -138,11 +138,12 @@ JOBS = Option(
     "jobs", "count", "Worker processes.", unset="all cores", setting=True, silent=True
 )
 PAIR = Option(
-    "pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", panel="Datasets", metavar="D D′", test=True
+    "pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", panel="Datasets",
+    metavar="D D′", test=True,
 )
 SIZE = Option(
-    "size", "count", "Records in datasets that a search starts from.", unset=str(DEFAULT_SIZE), panel="Datasets",
-    test=True,
+    "size", "count", "Records of the datasets of a search, exactly, or rows of a table.",
+    unset=f"{DEFAULT_SIZE}, and others", panel="Datasets", test=True,
 )
 GAME = Option(
     "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", panel="Datasets",
@@ -205,7 +206,10 @@ CHECK: tuple[Option, ...] = (
     DELTA,
     RELATION,
     PAIR,
-    DATA.but(about="Description of a record, e.g. 'integers(0, 100)'; dpaudit searches for pairs."),
+    DATA.but(
+        about="Description of a record, e.g. 'integers(0, 100)', or a table (.csv, .parquet, .npy); dpaudit searches "
+        "for pairs."
+    ),
     SIZE,
     GAME,
     GROUPS,

@@ -18,12 +18,11 @@ from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
+from dpaudit.results.given_data import table_of
 from dpaudit.results.stream import CheckFinished
 from dpaudit.subjects.adapters import adapted
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
     from dpaudit.report.progress import Watch
 
 
@@ -34,7 +33,7 @@ class Settings(TypedDict, total=False):
     delta: float | None
     relation: str | None
     pair: tuple[object, object] | None
-    data: str | SearchStrategy[object] | None
+    data: object
     size: int | None
     groups: int | None
     runs: int | None
@@ -81,7 +80,7 @@ def audit(
     delta: float | None = None,
     relation: str | None = None,
     pair: tuple[object, object] | None = None,
-    data: str | SearchStrategy[object] | None = None,
+    data: object = None,
     size: int | None = None,
     groups: int | None = None,
     runs: int | None = None,
@@ -109,10 +108,13 @@ def audit(
             function may (`f.claim`).
         epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are
             "replace-one" and "add-remove-one", with ":k" for groups of k; a relation may accompany a numeric `claim`.
-        pair: two datasets D and D′ (sequences of records, or multisets).
+        pair: two datasets D and D′: lists of records, multisets, numpy arrays, or frames or series of pandas or polars,
+            whose rows are the records. A function gets its dataset in the same form.
         data, size: instead of a pair, a description of records ("integers(0, 100)") and their number; dpaudit searches
-            for pairs. The description can be a Hypothesis strategy of records, or of pairs
-            (`dpaudit.strategies.neighbours`); the worst pairs of its search are audited on fresh samples.
+            for pairs. "frame(age=integers(18, 100))" describes a frame's rows. A DataFrame, an array, or the name of a
+            file (.csv, .parquet, .npy) is a table, whose neighbours are searched for. Hypothesis strategies describe
+            records, or pairs (`dpaudit.strategies.neighbours`); the worst pairs of their search are audited on fresh
+            samples.
         groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to this many, with
             one audit for each.
         runs: most samples per dataset of each pair; a refutation stops earlier.
@@ -142,8 +144,9 @@ def audit(
         Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
-    datasets = None if pair is None else pair_of(pair)
-    described = data if isinstance(data, str) else None
+    placed = None if pair is None else pair_of(pair)
+    table = table_of(data)
+    described = table.name if table is not None else data if isinstance(data, str) else None
     subject = adapted(target)
     stated = stated_claim(claim, epsilon, delta, relation)
     refuse_half(
@@ -159,8 +162,10 @@ def audit(
         time=time,
         call_time=call_time,
         jobs=jobs,
-        pair=datasets,
+        pair=None if placed is None else placed.datasets,
         data=described,
+        container=placed.container if placed is not None else None if table is None else table.container,
+        table=None if table is None else table.records,
         size=None if data is not None and described is None else size,
         parameters=dict(parameters or {}),
         certify=certify,
@@ -171,11 +176,11 @@ def audit(
         only=only,
         game=game,
         groups=groups,
-        call=call_text(audit, {**given, "pair": datasets}),
+        call=call_text(audit, {**given, "pair": placed, "data": data if table is None or data is described else table}),
         door="Python",
         **stated,
     )
-    if data is not None and not isinstance(data, str):
+    if data is not None and described is None:
         with _watched(progress) as watch:
             request = on_found_pairs(
                 request, subject, data, size=size, placed=pair is not None or game is not None, tell=watch.on

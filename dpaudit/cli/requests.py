@@ -10,11 +10,10 @@ from typing import Any
 
 from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
-from dpaudit.language import Dataset
-from dpaudit.options import OPTIONS
+from dpaudit.options import DATA, OPTIONS, PAIR
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
-from dpaudit.results.datasets import parse_dataset
+from dpaudit.results.given_data import parse_pair, table_of
 
 
 def request_of(
@@ -41,6 +40,8 @@ def request_of(
         if option.negates:
             parts[part][field] = not value
     own = parts.pop("")
+    if command == "check":
+        own |= _datasets(own.pop("pair"), own.pop("data"))
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
     if (evidence := own.get("prior_from")) is not None:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])
@@ -49,8 +50,21 @@ def request_of(
     return Request(**own, **{part: _PARTS[part](**held) for part, held in parts.items()})
 
 
-def _pair(texts: tuple[str, str] | None) -> tuple[Dataset, Dataset] | None:
-    return None if texts is None else (parse_dataset(texts[0]), parse_dataset(texts[1]))
+def _datasets(pair: tuple[str, str] | None, data: str | None) -> dict[str, object]:
+    """--pair and --data as fields of a request.
+
+    Raises:
+        UsageError: both name files.
+    """
+    if pair is not None:
+        if data is not None:
+            raise UsageError("Give {} or {}, not both.", PAIR, DATA)
+        given = parse_pair(*pair)
+        return {"pair": given.datasets, "container": given.container, "files": given.files}
+    table = table_of(data)
+    if table is None:
+        return {"data": data}
+    return {"data": table.name, "table": table.records, "container": table.container}
 
 
 def _parameters(texts: list[str] | None) -> dict[str, object]:
@@ -88,7 +102,7 @@ def parameter(text: str) -> tuple[str, object]:
         return name.strip(), value.strip()
 
 
-_READ: Mapping[str, Callable[[Any], object]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
+_READ: Mapping[str, Callable[[Any], object]] = {"parameters": _parameters, "sizes": _sizes}
 """From what the parser has to what a request has, by kind of option."""
 _PARTS: Mapping[str, Callable[..., Any]] = {
     "verify": VerifyMode,

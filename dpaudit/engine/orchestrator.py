@@ -314,7 +314,7 @@ def _sampled(
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
         raise always_fails(job.target.name, state.monitor.firsts[0])
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
-    if state.refuted and out.best is not None and request.data is not None:
+    if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
 
 
@@ -357,9 +357,9 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
     elif state is not None:
-        pair = pair_record(state.strongest.pair, job.claim)
+        pair = pair_record(state.strongest.pair, job.claim, job.target)
     elif job.pairs:
-        pair = pair_record(job.pairs[0], job.claim)
+        pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, breakdown = _ledger(job, findings, runner)
     # one figure shows counts and laws of the same pair

@@ -58,7 +58,8 @@ def find_pairs(
 
     best = list(job.pairs)
     search = climb(
-        best, score, RecordMutations.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
+        best, score, RecordMutations.like(best, job.claim.relation, job.records, job.sizes),
+        rng=default_rng([seed, SEARCH]),
         stop=lambda: findings.searched >= 2 * least * ESTIMATES,
     )
     try:
@@ -114,7 +115,8 @@ def minimize_strongest(
     yield Progress(used, job.runs, "minimising the refuting pair", state.epsilon_lower)
     try:
         minimized = minimize(
-            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
+            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS,
+            sizes=job.sizes,
         )
     except (TimeLimitError, DpauditError) as error:
         findings.notes.append(NotMinimized(error))

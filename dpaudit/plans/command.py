@@ -49,7 +49,9 @@ def _words(option: Option, request: Request) -> Iterator[str]:
     named = option.always or option.key in request.spelled
     match option.kind:
         case "pair":
-            if request.given_pairs:
+            if request.files:
+                yield from (option.flag, *request.files)
+            elif request.given_pairs:
                 yield from (option.flag, *(json_text(dataset_to_json(dataset)) for dataset in request.given_pairs[0]))
         case "parameters":
             for name, given in value.items() if isinstance(value, dict) else value:

@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import Self
 
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.description import Description, parse_description
+from dpaudit.adversary.pairs.observed import observed_records
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
+from dpaudit.language import Claim, Dataset, Mechanism, Record, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.language.containers import Container, container_from_json
 from dpaudit.options import (
     ALPHA,
     CALL_TIME,
@@ -164,8 +166,9 @@ class Request:
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
         pairs: several pairs instead of `pair`, worst first; α covers all of them.
-        data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs.
-        size: records in found pairs.
+        data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs; with a table,
+            its name.
+        size: records in found pairs; with a table, how many of its rows.
         parameters: fields of the mechanism to change.
         certify: use all samples, also after a refutation, for a sharper bound.
         bits: whether the low-order bits of floating-point outputs count in the verdict.
@@ -185,6 +188,9 @@ class Request:
         claim: the claim instead of epsilon, delta and relation, e.g. for zCDP.
         call: source of the Python call that made the request, which its result shows.
         door: the front end; sentences name options as it does.
+        container: what the function gets the records of `pair`, `pairs` or `table` in; None for a list.
+        table: a real dataset, whose neighbours are searched for.
+        files: the words of `--pair`, where they named files; the command line of the result states them.
     """
 
     targets: tuple[str | Callable[..., object] | Mechanism, ...]
@@ -218,6 +224,9 @@ class Request:
     call: str | None = None
     door: Door = "command line"
     pairs: tuple[tuple[Dataset, Dataset], ...] = ()
+    container: Container | None = None
+    table: tuple[Record, ...] | None = None
+    files: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -285,13 +294,28 @@ class Request:
         return self.pairs if self.pair is None else (self.pair,)
 
     @cached_property
+    def _description(self) -> Description | None:
+        return None if self.data is None or self.table is not None else parse_description(self.data)
+
+    @cached_property
     def records(self) -> Records | None:
-        """The records that `data` describes; None without a description.
+        """The records that `data` or the table describes; None without either.
 
         Raises:
-            DatasetError: it describes none.
+            DatasetError: the text describes none.
         """
-        return None if self.data is None else parse_records(self.data)
+        if self.table is not None:
+            return observed_records(self.table, self.container)
+        return None if self._description is None else self._description.records
+
+    @property
+    def handed_in(self) -> Container | None:
+        """What a function gets its records in; None for a list.
+
+        Raises:
+            DatasetError: as `records`.
+        """
+        return self.container if self._description is None else self._description.container
 
     @property
     def stated_relation(self) -> Relation | None:
@@ -330,6 +354,10 @@ class Request:
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": list(map(_datasets_to_json, self.pairs))} if self.pairs else {}),
+            # datasets of a search once had other sizes as well
+            **({} if self.size is None else {"sized": True}),
+            **({} if self.container is None else {"container": self.container.to_json()}),
+            **({} if self.table is None else {"table": dataset_to_json(self.table)}),
         }
 
     def to_json(self) -> str:
@@ -343,6 +371,8 @@ class Request:
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
+        value["container"] = None if self.container is None else self.container.to_json()
+        value["table"] = None if self.table is None else dataset_to_json(self.table)
         value["parameters"] = _literals(self.parameters.items())
         value["spelled"] = sorted(self.spelled)
         for name in ("verify", "worst_case", "comparison"):
@@ -367,12 +397,17 @@ class Request:
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
                 "parameters": dict(_values(value["parameters"])),
                 "spelled": frozenset(value["spelled"]),
+                "files": tuple(value.get("files", ())),
                 "verify": None if value["verify"] is None else VerifyMode(**value["verify"]),
                 "worst_case": None if value["worst_case"] is None else WorstCaseMode(**value["worst_case"]),
                 "prior": {
                     key: PriorEvidence(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["prior"].items()
                 },
             }
+            if (container := value.get("container")) is not None:
+                made["container"] = container_from_json(container)
+            if (table := value.get("table")) is not None:
+                made["table"] = tuple(dataset_from_json(table))
             if (comparison := value["comparison"]) is not None:
                 parameters = tuple(_values(comparison["parameters"]))
                 made["comparison"] = ComparisonSpec(comparison["name"], tuple(comparison["sizes"]), parameters)

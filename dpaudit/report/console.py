@@ -311,7 +311,12 @@ def _add_event(block: Rows, audit: Audit, *, said: bool, verbose: bool) -> None:
 
 def _add_datasets(block: Rows, pair: PairRecord, label: str) -> None:
     """Both datasets, one under the other, with ‹ › around the differences."""
-    for part in compare(pair.left, pair.right, limit=12):
+    for part in compare(pair.left, pair.right, columns=pair.columns, limit=12):
+        if part.columns:
+            for line in part.lines():
+                block.labelled(label, Text.assemble(*((piece.text, "bold" if piece.changed else "") for piece in line)))
+                label = ""
+            continue
         for name, excerpt in (("D ", part.left), ("D′", part.right)):
             head = f"{name} {part.name}: " if part.name else f"{name} "
             block.labelled(label, Text.assemble(head, _dataset(excerpt)))

@@ -395,7 +395,7 @@ def _view(
         audit=audit,
         folded=total >= _FOLDED_FROM,
         open=number == 1 and one_name,
-        parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
+        parts=compare(audit.pair.left, audit.pair.right, columns=audit.pair.columns) if audit.pair else [],
         scale=scale,
         claim_at=claim_at,
         plots=_plots(audit, made.plots, page, with_csv=total < _FOLDED_FROM),

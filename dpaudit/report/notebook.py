@@ -128,7 +128,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
         headline=headline,
         facts=before,
         pair="" if pair is None else wording.pair_name(pair),
-        parts=[] if pair is None else compare(pair.left, pair.right, limit=_PIECES),
+        parts=[] if pair is None else compare(pair.left, pair.right, columns=pair.columns, limit=_PIECES),
         after=after,
         again=again,
         figures=_figures(audit),

@@ -89,7 +89,10 @@ def _pair(audit: Audit, *, verbose: bool) -> list[str]:
     if audit.pair is None:
         return []
     lines = [wording.pair_name(audit.pair)] if verbose else []
-    for part in compare(audit.pair.left, audit.pair.right, limit=12):
+    for part in compare(audit.pair.left, audit.pair.right, columns=audit.pair.columns, limit=12):
+        if part.columns:
+            lines += ["".join(piece.text for piece in line) for line in part.lines()]
+            continue
         head = f"{part.name}: " if part.name else ""
         lines += [f"{name:3} {head}{excerpt.text()}  ({excerpt.size})" for name, excerpt in _excerpts(part)]
     return lines

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest import SkipTest
@@ -32,6 +33,7 @@ from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.sampling import SEARCH
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
+from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
 from dpaudit.options import DEFAULT_SIZE
 from dpaudit.plans import registry
@@ -40,11 +42,12 @@ from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs
 from dpaudit.plans.request import Request
 from dpaudit.plans.subject import resolved
 from dpaudit.results.datasets import as_dataset
+from dpaudit.results.given_data import given_pair
 from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, quiet_settings, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import MechanismTarget, Target, function_target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, function_target
 
 DEFAULT_EXAMPLES = 500
 """Most pairs that a search estimates."""
@@ -112,6 +115,8 @@ def find_pairs(
     claim = claim.under(relation) if claim.relation != relation else claim
     pairs = _pairs(data, relation, size)
     target = _target(f, call_time)
+    if isinstance(target, FunctionTarget):
+        target = replace(target, container=drawn_container(data))
     job = GivenPairs(
         target=target, label="a search by Hypothesis", claim=claim, replay="", runs=whole("runs", runs, least=1)
     )
@@ -136,6 +141,19 @@ def find_pairs(
         kept.reads = True
         kept.forget_all_but(KEPT)
     return _confirmed(search, smallest) or search.best(smallest, beside=again)
+
+
+def drawn_container(data: SearchStrategy[Any]) -> Container | None:
+    """What the datasets of a strategy of pairs are: arrays or frames; None for lists, and for strategies of records.
+
+    Raises:
+        DatasetError: the two datasets of the simplest pair differ in their columns or types.
+    """
+    try:
+        drawn = hypothesis.find(data, lambda value: True, settings=quiet_settings(10, None, PHASES), random=Random(0))
+    except (NoSuchExample, Unsatisfiable):
+        return None
+    return given_pair(drawn.left, drawn.right).container if isinstance(drawn, Neighbours) else None
 
 
 def database_key(f: Mechanism | Callable[..., object] | str, claim: Claim, *, where: str = "") -> bytes:

@@ -9,20 +9,22 @@ import difflib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import cloudpickle
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
+from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
+from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
 from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
@@ -92,6 +94,8 @@ class FunctionTarget:
     vectorised: bool = False
     call_time: float | None = None
     """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
+    container: Container | None = None
+    """What the records are handed over in; a list without one."""
     card: ClassVar[None] = None
 
     @property
@@ -122,21 +126,40 @@ class FunctionTarget:
     def _runs(self, dataset: Dataset, size: int, rng: Generator) -> Outputs:
         tally, first = Tally(), Tally()
         if self.vectorised:
-            rows = self._rows(self._several(copied(dataset), rng, size), size)
+            rows = self._rows(self._several(self.given(dataset)(), rng, size), size)
             tally.add_many(rows)
             if isinstance(rows, np.ndarray):
                 tally.forms.count(row_form(rows), size)
             return tally.outputs()
+        given = self.given(dataset)
         for number in range(size):
             # counted at once: the function may use the same object for its next output
-            output = self.outcome(copied(dataset), rng)
+            output = self.outcome(given(), rng)
             tally.add(output, 1)
             if number < FIRST:
                 first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
-    def outcome(self, records: list[Record], rng: Generator) -> Output:
-        """One output of a function that takes no size, on these very records.
+    def given(self, dataset: Dataset) -> Callable[[], Any]:
+        """Makes what the function gets, anew at each call: the function may change it.
+
+        Raises:
+            DatasetError: the records cannot be put into the container.
+        """
+        if self.container is None:
+            return partial(copied, dataset)
+        records = plain_records(dataset)
+        try:
+            return self.container.copier(tuple(records))
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise DatasetError(
+                sentence(f"The records cannot be made into {self.container.shown}: {described(error)}")
+            ) from error
+
+    def outcome(self, records: Any, rng: Generator) -> Output:
+        """One output of a function that takes no size, on this very object.
 
         Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
 
@@ -152,7 +175,7 @@ class FunctionTarget:
         except Exception as error:
             return raised(error)
 
-    def _several(self, records: list[Record], rng: Generator, size: int) -> Output:
+    def _several(self, records: Any, rng: Generator, size: int) -> Output:
         """What a function that takes a size returns.
 
         Raises:
@@ -184,9 +207,16 @@ Target: TypeAlias = MechanismTarget | FunctionTarget
 
 
 def function_target(
-    function: Callable[..., object], name: str, source: str, call_time: float | None = None
+    function: Callable[..., object],
+    name: str,
+    source: str,
+    call_time: float | None = None,
+    container: Container | None = None,
 ) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
+
+    Args:
+        function, name, source, call_time, container: as of a `FunctionTarget`.
 
     Raises:
         UsageError: it takes other arguments, or it takes a size and the time of its calls is to be limited.
@@ -201,7 +231,7 @@ def function_target(
             f"{name} ({class_name(function)}) has no readable signature; wrap it as {FUNCTION_FORMS}."
         ) from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return FunctionTarget(name, source, function, call_time=call_time)
+        return FunctionTarget(name, source, function, call_time=call_time, container=container)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
@@ -214,7 +244,7 @@ def function_target(
             "f(dataset, rng) to have such calls counted, or leave {} out.",
             name, CALL_TIME,
         )
-    return FunctionTarget(name, source, function, vectorised, call_time)
+    return FunctionTarget(name, source, function, vectorised, call_time, container)
 
 
 def load_object(text: str) -> tuple[object, str]:

@@ -278,7 +278,7 @@ def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdic
     assert (audit["verdict"], audit["evidence"]) == (verdict, evidence)
     assert {"epsilon", "delta", "relation"} <= set(audit["claim"])
     assert audit["confidence"] == 0.999
-    assert set(audit["pair"]) == {"label", "source", "distance", "left", "right"}
+    assert set(audit["pair"]) == {"label", "source", "distance", "left", "right", "columns"}
     assert set(audit["event"]) == {"description", "spec"}
     assert set(audit["event"]["spec"]) == {"atoms", "ranges", "intervals", "weights"}
     assert 0 < audit["runs"] <= 2 * 5000
