@@ -43,6 +43,8 @@ class Bottom(Enum):
 BOTTOM = Bottom.BOTTOM
 LONGEST = 1_000
 """Most bits of an integer that is written as a decimal."""
+KEYED = frozenset({"dict", "Series"})
+"""Kinds of structures whose parts are named by the user's keys, not by the fields of a class."""
 
 
 class NotANumber(Enum):
@@ -75,8 +77,21 @@ class Structure:
     parts: tuple[tuple[Outcome, Outcome], ...]
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{shown(name)}: {shown(part)}" for name, part in self.parts)
-        return f"{{{inside}}}" if self.kind == "dict" else f"{self.kind}({inside})"
+        """As Python and pandas write it, with keys in the order in which they came."""
+        if self.kind in KEYED:
+            inside = ", ".join(f"{shown(key)}: {shown(part)}" for key, part in self.items())
+            return f"{{{inside}}}" if self.kind == "dict" else f"Series({{{inside}}})"
+        return f"{self.kind}({', '.join(f'{name}={shown(part)}' for name, part in self.parts)})"
+
+    def items(self) -> list[tuple[Outcome, Outcome]]:
+        """The keys and values of a dict or Series, in the order in which they came."""
+        parts = list(self.parts)
+        if not parts or parts[-1][0] != ORDER:
+            return parts
+        _, order = parts.pop()
+        assert isinstance(order, tuple)
+        came = dict(zip(order, parts, strict=True))
+        return [came[at] for at in range(len(parts))]
 
 
 @dataclass(frozen=True)
@@ -150,13 +165,7 @@ def as_sent(outcome: Outcome) -> Output:
         return tuple(map(as_sent, outcome))
     if type(outcome) is not Structure or outcome.kind != "dict":
         return outcome
-    parts = list(outcome.parts)
-    if parts and parts[-1][0] == _ORDER:
-        _, order = parts.pop()
-        assert isinstance(order, tuple)
-        came = dict(zip(order, parts, strict=True))
-        parts = [came[at] for at in range(len(parts))]
-    return {key: as_sent(value) for key, value in parts}
+    return {key: as_sent(value) for key, value in outcome.items()}
 
 
 def _number(output: Enclosed) -> Outcome:
@@ -390,7 +399,7 @@ def _pandas(output: Output) -> Outcome:
     if name == "Series":
         items = _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
         beside = _beside(output, output.index)
-        return Structure("Series", (("items", items), *beside)) if beside else items
+        return Structure("named Series", (("items", items), *beside)) if beside else items
     if name in ("NaTType", "NAType"):
         return Structure(name.removesuffix("Type"), ())
     if name == "Interval":
@@ -432,11 +441,12 @@ def _items(kind: str, items: list[tuple[Outcome, Outcome]]) -> Structure:
     order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
     parts = [items[at] for at in order]
     if order != list(range(len(items))):
-        parts.append((_ORDER, tuple(order)))
+        parts.append((ORDER, tuple(order)))
     return Structure(kind, tuple(parts))
 
 
-_ORDER = Structure("order", ())
+ORDER = Structure("order", ())
+"""The name of the part that holds the order of keys, if that is not the sorted one."""
 
 
 def _hashes(output: object) -> bool:

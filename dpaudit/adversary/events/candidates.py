@@ -217,11 +217,15 @@ def unions(candidates: Candidates, scale: Scale, atoms: Block, sizes: tuple[int,
 
 
 def atom_sets(
-    candidates: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False
+    candidates: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False,
+    cost: float = 0.0,
 ) -> None:
     """Sets of atoms in order of likelihood ratio; all real outputs together count as one more atom.
 
     If this is the `last` choice and there are few atoms, empirical Bayes orders them and predicts their shares.
+
+    Args:
+        cost: nats for choosing a set of atoms at all.
     """
     values, times = list(atoms.values), atoms.times.astype(np.float64)
     if len(values) > MOST_ATOMS:
@@ -238,12 +242,14 @@ def atom_sets(
         return Event(frozenset(values[i] for i in picked if i < len(values)), every)
 
     if last and times.shape[2] <= SHRUNK_MOST:
-        _shrunk_sets(candidates, times.sum(axis=1), sizes, make)
+        _shrunk_sets(candidates, times.sum(axis=1), sizes, make, cost)
     else:
-        _by_ratio(candidates, times, sizes, math.log(max(1.0, len(values) / FEW)), "atoms", make)
+        _by_ratio(candidates, times, sizes, cost + math.log(max(1.0, len(values) / FEW)), "atoms", make)
 
 
-def _shrunk_sets(candidates: Candidates, hits: Floats, sizes: tuple[int, int], make: Callable[[Ints], Event]) -> None:
+def _shrunk_sets(
+    candidates: Candidates, hits: Floats, sizes: tuple[int, int], make: Callable[[Ints], Event], cost: float
+) -> None:
     """Sets of atoms in the order of their shrunk ratios, from either end; hits of shape (2, atoms)."""
     for reverse in (False, True):
         more, less = hits[::-1] if reverse else hits
@@ -255,7 +261,7 @@ def _shrunk_sets(candidates: Candidates, hits: Floats, sizes: tuple[int, int], m
         predicted = predicted.swapped() if reverse else predicted
         # the order was learned on all samples, so its own counts would be biased
         counts = (predicted.left * sizes[0], predicted.right * sizes[1])
-        candidates.offer(counts[0], counts[1], reverse, 0.0, "atoms", made, predicted=predicted)
+        candidates.offer(counts[0], counts[1], reverse, cost, "atoms", made, predicted=predicted)
 
 
 def _rays(scale: Scale) -> list[tuple[Floats, Callable[[int], Interval], bool]]:

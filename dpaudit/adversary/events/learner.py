@@ -62,6 +62,8 @@ FEW_ALIKE = 5
 """An output can be counted from this many occurrences on."""
 CHUNK = 1 << 16
 """Most outputs in a block."""
+LISTED = 4.0
+"""Nats for a list of dicts or frames: of equal evidence, an event such as "key 'x' is present" is easier to read."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +280,9 @@ class Learner:
             if scale.binned:
                 unions(candidates, scale, atoms, sizes)
         if not self._bits and len(atoms.values):
-            atom_sets(candidates, atoms, self._rows, sizes, last=last)
+            readable = any(scale.axis.encoder.readable for scale in self._scales)
+            cost = LISTED if readable else 0.0
+            atom_sets(candidates, atoms, self._rows, sizes, last=last, cost=cost)
         return candidates
 
     def _learn(self, atoms: Block, *, growth: float | None = None) -> None:
