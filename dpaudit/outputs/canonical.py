@@ -11,7 +11,7 @@ import math
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, MappingView
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
@@ -347,16 +347,25 @@ def _other(output: Output) -> Outcome:
         return frozenset(map(canonical, output))
     if isinstance(output, Mapping):
         return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
-    if kind.__module__.partition(".")[0] == "pandas":
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
         return _pandas(output)
+    if library == "polars" and kind.__name__ in ("DataFrame", "Series"):
+        return _polars(output)
     if dataclasses.is_dataclass(output):
         return _named(output, [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)])
+    if is_array(output):
+        # of another library, such as torch or jax
+        shape = tuple(output.shape)
+        return Structure("array", (("shape", shape),)) if 0 in shape and len(shape) > 1 else canonical(output.tolist())
     if equals_itself_alone(output):
         raise OutputError(
-            f"An output of type {kind.__name__} cannot be counted because it equals only itself; {_REMEDY}."
+            f"An output of type {kind.__name__} cannot be counted because it equals only itself; {_remedy(output)}."
         )
     if not _hashes(output):
-        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it is not hashable; {_REMEDY}.")
+        raise OutputError(
+            f"An output of type {kind.__name__} cannot be counted because it is not hashable; {_remedy(output)}."
+        )
     if output != output:
         if not _is_nan(output):
             raise OutputError(
@@ -409,8 +418,24 @@ def _pandas(output: Output) -> Outcome:
         members, beside = _labels(output), _beside(output)
         return Structure(name, (("values", members), *beside)) if beside else members
     if equals_itself_alone(output) or not _hashes(output):
-        raise OutputError(f"An output of type {name} cannot be counted; {_REMEDY}.")
+        raise OutputError(f"An output of type {name} cannot be counted; {_remedy(output)}.")
     return output  # type: ignore[no-any-return]
+
+
+def _polars(output: Output) -> Outcome:
+    """Convert polars objects, which are recognised by class name so that polars is not imported; rows have numbers."""
+    name = type(output).__name__
+    if name == "Series":
+        members = canonical(output.to_list())
+        return Structure("named Series", (("items", members), ("names 0", (output.name,)))) if output.name else members
+    values = tuple(canonical(column.to_list()) for column in output.get_columns())
+    parts = (("columns", tuple(output.columns)), ("index", tuple(range(output.height))), ("values", values))
+    return Structure("DataFrame", parts)
+
+
+def is_array(output: Output) -> bool:
+    """Whether an object is an array of a library that is not known here."""
+    return all(hasattr(output, name) for name in ("tolist", "dtype", "shape")) and not isinstance(output, type)
 
 
 def _labels(index: Output) -> tuple[Outcome, ...]:
@@ -459,3 +484,24 @@ def _hashes(output: object) -> bool:
 
 _ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger})
 _REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"
+
+
+def _remedy(output: Output) -> str:
+    """What to return instead of an output that cannot be counted."""
+    kind = type(output)
+    methods = ("collect", "to_pandas", "to_pylist", "toarray")
+    if "GroupBy" in kind.__name__:
+        instead = "output.sum()"
+    elif method := next((name for name in methods if callable(getattr(output, name, None))), None):
+        instead = f"output.{method}()"
+    elif isinstance(output, Iterator | MappingView):
+        instead = "list(output)"
+    elif hasattr(kind, "__float__"):
+        instead = "float(output)"
+    elif hasattr(output, "coef_"):
+        instead = "output.coef_"
+    elif callable(output):
+        instead = "what it returns when it is called"
+    else:
+        return _REMEDY
+    return f"{_REMEDY}, such as {instead}"

@@ -160,6 +160,10 @@ class Vectors(Encoder):
         return (*names, "sum", "largest step", "largest − smallest", "place of the largest", "place of the smallest",
                 "sum of squashed coordinates", "sum of squashed differences", "sum of squares")
 
+    def sentence(self, column: int, low: float, high: float) -> str:
+        # the first difference is the coordinate itself
+        return super().sentence(0 if column == self.size else column, low, high)
+
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
         d = self.size

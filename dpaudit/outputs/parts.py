@@ -312,9 +312,19 @@ def interval(name: str, low: float, high: float) -> str:
         return f"{name} = {high:.17g}" if float(f"{high:.6g}") != high else f"{name} = {high:.6g}"
     if math.isinf(low) and math.isinf(high):
         return f"{name} is any number"
+    # scales are cut just below frequent values: "> 2" would exclude the 2 that is meant
+    least, above = (math.nextafter(low, math.inf), "≥") if _just_below(low) else (low, ">")
+    most, below = (math.nextafter(high, math.inf), "<") if _just_below(high) else (high, "≤")
     if math.isinf(low):
-        return f"{name} ≤ {high:.6g}"
-    return f"{name} > {low:.6g}" if math.isinf(high) else f"{low:.6g} < {name} ≤ {high:.6g}"
+        return f"{name} {below} {most:.6g}"
+    if math.isinf(high):
+        return f"{name} {above} {least:.6g}"
+    return f"{least:.6g} {'≤' if above == '≥' else '<'} {name} {below} {most:.6g}"
+
+
+def _just_below(end: float) -> bool:
+    """Whether an end is the double below a number that has few digits."""
+    return math.isfinite(end) and float(f"{end:.6g}") == math.nextafter(end, math.inf)
 
 
 def holds(low: float, high: float) -> bool | None:

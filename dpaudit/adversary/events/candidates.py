@@ -18,7 +18,7 @@ from dpaudit.adversary.events.event import Event, Interval
 from dpaudit.adversary.events.optimistic_bound import log_ratios, rarity
 from dpaudit.adversary.events.scales import Scale
 from dpaudit.adversary.events.tail_extrapolation import Prediction, predict
-from dpaudit.outputs.columns import Floats
+from dpaudit.outputs.columns import Column, Floats
 from dpaudit.stats.arrays import BoolArray
 
 LEVELS = 100
@@ -262,6 +262,25 @@ def _shrunk_sets(
         # the order was learned on all samples, so its own counts would be biased
         counts = (predicted.left * sizes[0], predicted.right * sizes[1])
         candidates.offer(counts[0], counts[1], reverse, cost, "atoms", made, predicted=predicted)
+
+
+def readable(event: Event, scales: Iterable[Scale], values: Sequence[Hashable]) -> Event:
+    """A threshold event of one column that contains the same of these outputs as a set of atoms; else the set."""
+    inside = event.marks(values)
+    if inside.any() and not inside.all():
+        for scale in scales:
+            if not isinstance(scale.axis, Column) or not scale.axis.encoder.readable:
+                continue
+            scores = scale.axis.scores(values)
+            marked, others = scores[inside], scores[~inside]
+            others = others[~np.isnan(others)]
+            if not len(others) or np.isnan(marked).any():
+                continue
+            if marked.min() > others.max():
+                return _on_axis(scale, ((float(others.max()), math.inf),))
+            if marked.max() < others.min():
+                return _on_axis(scale, ((-math.inf, float(marked.max())),))
+    return event
 
 
 def _rays(scale: Scale) -> list[tuple[Floats, Callable[[int], Interval], bool]]:

@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.adversary.events.bits import Bits, most_floats
 from dpaudit.adversary.events.blocks import FOLDS, Block, Sample, capped
 from dpaudit.adversary.events.classifiers import linear, mean_linear, table, trees
-from dpaudit.adversary.events.keyed import Keyed
+from dpaudit.adversary.events.keyed import Keyed, varies
 from dpaudit.adversary.events.mixed import Mixed
 from dpaudit.adversary.events.scales import Scale, cut
 from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
@@ -83,7 +83,7 @@ def _features(sample: Sample) -> list[Scale]:
     """Single columns, a logistic regression on each group of columns, trees on the totals and on all columns."""
     encoder = sample.encoder
     totals = set(encoder.totals)
-    varied = [j for j in encoder.single if _varies(sample.columns[:, j])]
+    varied = [j for j in encoder.single if varies(sample.columns[:, j])]
     varied_totals = sum(j in totals for j in varied)
     scales: list[Scale] = []
     for j in varied:
@@ -105,12 +105,6 @@ def _features(sample: Sample) -> list[Scale]:
         scales += _boosted(sample, "boosting", encoder.totals, FOLDS)
     cost = learned + LEARNED if encoder.readable else 2 * LEARNED
     return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2, cost=cost)
-
-
-def _varies(column: Floats) -> bool:
-    """Whether a column has several values; NaN stands for none."""
-    known = column[~np.isnan(column)]
-    return len(known) > 0 and (len(known) < len(column) or bool(np.ptp(known) > 0))
 
 
 def _bits(blocks: Sequence[Block]) -> list[Scale]:

@@ -125,10 +125,13 @@ class Keyed(Encoder):
         reader = _Reader(values[::stride])
         places = _differing(reader, times[:, ::stride])
         features = _features(reader, places)
-        numbers = tuple(one.place for one in features if one.kind == "number" and _is_value(one.place))
+        numbers = tuple(
+            one.place for one in features
+            if one.kind == "number" and _is_value(one.place) and varies(reader.numbers(one.place))
+        )
         if len(numbers) > 1:
             features += [Feature("total", value=total) for total in _TOTALS]
-            features += [Feature("largest", place) for place in numbers[:SYMBOLS]]
+            features += [Feature("largest", place) for place in numbers if len(numbers) <= SYMBOLS]
         whole = cls(tuple(features), numbers)
         columns = whole.columns(reader)
         seen: set[bytes] = set()
@@ -137,8 +140,7 @@ class Keyed(Encoder):
             # a 0-1 column and its complement have the same threshold events
             flipped = 1 - column if len(column) and column[0] == 1 and feature.kind in _ZERO_ONE else column
             image = (feature.kind == "squashed").to_bytes(1, "big") + (flipped + 0.0).tobytes()
-            known = column[~np.isnan(column)]
-            if len(known) and (np.ptp(known) > 0 or (len(known) < len(column))) and image not in seen:
+            if varies(column) and image not in seen:
                 seen.add(image)
                 kept.append(feature)
         return cls(tuple(kept), numbers)
@@ -208,7 +210,15 @@ class Keyed(Encoder):
         return at
 
 
+NEW_KEYS = 0.1
+"""From this many sets of keys per output on, the keys are read too."""
 _ZERO_ONE = frozenset({"present", "is", "largest"})
+
+
+def varies(column: Floats) -> bool:
+    """Whether a column has several values; NaN stands for none."""
+    known = column[~np.isnan(column)]
+    return len(known) > 0 and (len(known) < len(column) or bool(np.ptp(known) > 0))
 
 
 @dataclass
@@ -330,11 +340,15 @@ def _is_value(place: Place) -> bool:
 
 def _differing(reader: _Reader, times: IntArray) -> list[Place]:
     """The places that get columns, in order of first occurrence."""
-    every = dict.fromkeys(
-        place for group in reader.groups for place in (*group.layout.fixed, *group.layout.places)
-    )
-    orders = _orders_matter(reader.groups)
-    places = [place for place in every if orders or not place or place[-1][0] != ORDER]
+    often: Counter[Place] = Counter()
+    for group in reader.groups:
+        often.update(dict.fromkeys((*group.layout.fixed, *group.layout.places), len(group.rows)))
+    # where hardly any two outputs have the same keys, the keys themselves are numbers or symbols to learn from
+    orders = len(reader.groups) > NEW_KEYS * reader.size or _orders_matter(reader.groups)
+    least = max(2.0, FREQUENT * reader.size) if len(often) > MOST_PLACES else 0.0
+    places = [
+        place for place, times in often.items() if times >= least and (orders or not place or place[-1][0] != ORDER)
+    ]
     if len(places) <= MOST_PLACES or not times.sum(axis=1).all():
         return places[:MOST_PLACES]
     scores = [_difference(reader.leaves(place), times) for place in places]

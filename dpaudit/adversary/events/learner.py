@@ -25,6 +25,7 @@ from dpaudit.adversary.events.candidates import (
     Offers,
     ScoreFunction,
     atom_sets,
+    readable,
     threshold_events,
     unions,
 )
@@ -267,7 +268,11 @@ class Learner:
             return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
         samples = ((chosen.hits[0], n), (chosen.hits[1], m))
         (x, n), (y, m) = samples[::-1] if chosen.reverse else samples
-        learned = _learned(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
+        event = chosen.event
+        if chosen.family == "atoms" and not self._rows:
+            block = self._atoms.block
+            event = readable(event, self._scales, block.listed(len(block.values)))
+        learned = _learned(event, chosen.reverse, x, n, y, m, chosen.family)
         return learned, chosen.cost + RARITY * chosen.rarity
 
     def _candidates(self, *, last: bool = False) -> Candidates:
@@ -280,8 +285,7 @@ class Learner:
             if scale.binned:
                 unions(candidates, scale, atoms, sizes)
         if not self._bits and len(atoms.values):
-            readable = any(scale.axis.encoder.readable for scale in self._scales)
-            cost = LISTED if readable else 0.0
+            cost = LISTED if any(scale.axis.encoder.readable for scale in self._scales) else 0.0
             atom_sets(candidates, atoms, self._rows, sizes, last=last, cost=cost)
         return candidates
 

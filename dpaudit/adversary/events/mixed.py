@@ -18,7 +18,7 @@ from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
 from dpaudit.outputs.canonical import Outcome, Raised, shown
 from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, flat, sums
-from dpaudit.outputs.parts import holds, subjects_of
+from dpaudit.outputs.parts import holds, interval, subjects_of
 from dpaudit.stats.arrays import IntArray
 
 POSITIONS = 48
@@ -118,6 +118,11 @@ class Mixed(Encoder):
     def sentence(self, column: int, low: float, high: float) -> str:
         i = self.kept[column]
         there = holds(low, high)
+        if self.places <= i < 2 * self.places and i + self.places not in self.kept:
+            # always a number: the same threshold on the number itself, unless that is too close to a value to be sure
+            ends = [self._unsquashed(i - self.places, end) for end in (low, high)]
+            if None not in ends:
+                return interval(self.subjects[i - self.places], *(end for end in ends if end is not None))
         if self.places * 2 <= i < self._totals and there is not None:
             at = i % self.places
             symbol = "a number" if i < self.places * 3 else self.symbols[i // self.places - 3]
@@ -125,11 +130,20 @@ class Mixed(Encoder):
         first = self._totals + 6
         if first <= i < first + len(self.symbols):
             symbol = self.symbols[i - first]
-            if (low, high) == (0.0, math.inf):
-                return f"{symbol} occurs in the output"
-            if high == 0:
-                return f"{symbol} does not occur in the output"
+            if 0 <= low < 1 and math.isinf(high):
+                return f"output contains {symbol}"
+            if low < 0 <= high < 1:
+                return f"output does not contain {symbol}"
         return super().sentence(column, low, high)
+
+    def _unsquashed(self, at: int, end: float) -> float | None:
+        """The number at a position whose smoothed sign is this; None if rounding might change its comparisons."""
+        if math.isinf(end):
+            return end
+        if not -1 < end < 1:
+            return None
+        number = self.middles[at] + self.scales[at] * math.atanh(end) / SHARP
+        return None if math.isclose(number, float(f"{number:.6g}"), rel_tol=1e-9, abs_tol=1e-12) else number
 
     def _all_names(self) -> list[str]:
         subjects, n = self.subjects, self.places
