@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -55,6 +55,7 @@ class Feature:
         value: for "is" the value's symbol, for "total" which one.
         shown: the value in words.
         written: whether the number is written in a string.
+        partial: whether some outputs have no such number; learned scores leave such a column out.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Feature:
     middle: float = 0.0
     scale: float = 1.0
     written: bool = False
+    partial: bool = False
 
     @property
     def name(self) -> str:
@@ -142,7 +144,7 @@ class Keyed(Encoder):
             image = (feature.kind == "squashed").to_bytes(1, "big") + (flipped + 0.0).tobytes()
             if varies(column) and image not in seen:
                 seen.add(image)
-                kept.append(feature)
+                kept.append(replace(feature, partial=bool(np.isnan(column).any())))
         return cls(tuple(kept), numbers)
 
     @property
@@ -154,12 +156,7 @@ class Keyed(Encoder):
 
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
-        filled = {one.place for one in self.features if one.kind == "filled"}
-        shared = [
-            i for i, one in enumerate(self.features)
-            if one.kind in _ZERO_ONE or one.kind == "total" or one.kind == "filled"
-            or (one.kind == "number" and one.place not in filled)
-        ]
+        shared = [i for i, one in enumerate(self.features) if one.kind != "squashed" and not one.partial]
         squashed = [i for i, one in enumerate(self.features) if one.kind == "squashed" or one.kind in _ZERO_ONE]
         groups = {"parts": tuple(shared), "squashed": tuple(squashed)}
         return {name: columns for name, columns in groups.items() if columns}
@@ -344,7 +341,7 @@ def _differing(reader: _Reader, times: IntArray) -> list[Place]:
     for group in reader.groups:
         often.update(dict.fromkeys((*group.layout.fixed, *group.layout.places), len(group.rows)))
     # where hardly any two outputs have the same keys, the keys themselves are numbers or symbols to learn from
-    orders = len(reader.groups) > NEW_KEYS * reader.size or _orders_matter(reader.groups)
+    orders = len(reader.groups) > max(MOST_PLACES, NEW_KEYS * reader.size) or _orders_matter(reader.groups)
     least = max(2.0, FREQUENT * reader.size) if len(often) > MOST_PLACES else 0.0
     places = [
         place for place, times in often.items() if times >= least and (orders or not place or place[-1][0] != ORDER)
