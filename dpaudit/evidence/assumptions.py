@@ -14,7 +14,7 @@ import site
 import sys
 import sysconfig
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -317,9 +317,9 @@ class Monitor:
                 self._kind(outcome)
             for outcome in outputs.others:
                 self._kind(outcome)
-                leaves = flat(outcome)
-                self._placed(_places(outcome, leaves))
-                zeros = (one for one in leaves if type(one) is float and one == 0)
+                leaves = _placed(outcome)
+                self._kinds_of(leaves)
+                zeros = (one for _, one in leaves if type(one) is float and one == 0)
                 self.minus_zeros[which] += any(copysign(1, zero) < 0 for zero in zeros)
             for block in outputs.blocks:
                 minus = (block == 0) & np.signbit(block)
@@ -352,7 +352,7 @@ class Monitor:
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
             self._kind(outcome)
 
-    def _placed(self, leaves: Iterable[tuple[Hashable, Hashable]]) -> None:
+    def _kinds_of(self, leaves: Sequence[tuple[Hashable, Hashable]]) -> None:
         """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
         for place, leaf in leaves:
             if type(leaf) not in (float, str):
@@ -477,15 +477,16 @@ class Monitor:
         return None
 
 
-def _places(outcome: Hashable, leaves: Sequence[Hashable]) -> Iterable[tuple[Hashable, Hashable]]:
+def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:
     """The leaves of an outcome with their places: a dict that lacks a key has the same values at its other keys."""
     if not has_names(outcome):
-        yield from enumerate(leaves)
-        return
+        return list(enumerate(flat(outcome)))
     skeleton, parts = taken_apart(outcome)
-    yield from zip(layout(outcome, skeleton).places, parts, strict=True)
-    # layouts are the same for keys that are equal, such as 1 and True
-    yield from (("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type))
+    of = layout(outcome, skeleton)
+    leaves: list[tuple[Hashable, Hashable]] = list(zip(of.places, parts, strict=True))
+    if not of.texts:
+        leaves += [("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type)]
+    return leaves
 
 
 def _significant_bits(values: FloatArray) -> IntArray:

@@ -409,7 +409,7 @@ def flat(value: Outcome) -> tuple[Outcome, ...]:
         return (value,)
     leaves: list[Outcome] = []
     for part in _parts(value):
-        if _parted(part):
+        if type(part) not in _ATOMS and _parted(part):
             leaves += flat(part)
         else:
             # an infinite number is a symbol, because sums and means cannot use it
@@ -419,8 +419,6 @@ def flat(value: Outcome) -> tuple[Outcome, ...]:
 
 def _parted(value: Outcome) -> bool:
     """Whether an outcome has parts; an atom such as ⊥ has none."""
-    if type(value) in _ATOMS:
-        return False
     return isinstance(value, tuple | frozenset) or (is_dataclass(value) and not isinstance(value, type | Raised))
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -52,6 +52,12 @@ class Layout:
 
     fixed: Mapping[Place, Outcome]
     places: Mapping[Place, int]
+
+    @cached_property
+    def texts(self) -> bool:
+        """Whether all keys and labels are strings, which only equal strings: 1 and True are equal keys."""
+        steps = (step for place in (*self.fixed, *self.places) for step in place)
+        return all(type(key) is str for kind, key in steps if kind in PRESENCE)
 
 
 def taken_apart(outcome: Outcome) -> tuple[Outcome, tuple[Outcome, ...]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import IntegerRange
-from dpaudit.outputs.canonical import Outcome, real_shape, shown
+from dpaudit.outputs.canonical import Outcome, Raised, real_shape, shown
 from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
 from dpaudit.outputs.parts import interval
 from dpaudit.outputs.plain_json import abridged, jsonable
@@ -194,6 +194,8 @@ def _listed(atoms: list[Outcome], ranges: tuple[IntegerRange, ...] = ()) -> str:
     if len(texts) > 8:
         hidden = sum(size for _, size in ordered[6:])
         return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
+    if len(atoms) == 1 and not ranges and isinstance(atoms[0], Raised):
+        return f"the call {atoms[0]!r}"
     return f"output is {texts[0]}" if len(atoms) == 1 and not ranges else f"output is one of {{{', '.join(texts)}}}"
 
 
