@@ -352,3 +352,24 @@ def test_rows_of_a_frame_are_outputs_of_a_vectorised_function(make: Any) -> None
 
     result = dpaudit.audit(numbers, epsilon=1.0, pair=([0, 1], [0, 0]), runs=1_000, seed=0, progress=False)
     assert result.verdict is Verdict.FAIL
+
+
+def test_random_strings_in_a_dict_are_said_to_be_untested() -> None:
+    def counts(data: Any, rng: Any) -> Any:
+        return {"id": str(rng.integers(2**40)) + "a", "n": sum(data) + rng.laplace(0, 2)}
+
+    result = dpaudit.audit(counts, epsilon=1.0, pair=([0, 1], [0, 0]), runs=500, seed=0, progress=False)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "contain strings beside other parts" in str(result.audits[0].reason)
+
+
+def test_a_call_that_raises_in_words() -> None:
+    def one(data: Any, rng: Any) -> Any:
+        if sum(data):
+            raise ValueError(data)
+        return 0
+
+    result = dpaudit.audit(one, epsilon=1.0, pair=([0, 1], [0, 0]), runs=500, seed=0, progress=False)
+    event = result.audits[0].event
+    assert event is not None
+    assert event.description in ("the call raises ValueError", "output is 0")
