@@ -236,6 +236,11 @@ AUDITED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], s
         lambda data, rng: {"n": len(data), "b": data.count("b") + rng.laplace(0, 0.2)},
         "the value at 'b' > ",
     ),
+    "two keys with too little noise": (  # a score of both has a larger bound, but one of them is enough
+        lambda data, rng: _noisy(_counts(data, "abc"), rng, 2),
+        lambda data, rng: _noisy(_counts(data, "abc"), rng, 0.3),
+        "the value at ",
+    ),
     "the order of the keys": (
         lambda data, rng: _noisy(_counts(data, "abc"), rng, 2),
         lambda data, rng: dict.fromkeys(sorted("bc", key=data.count), rng.laplace()),
@@ -266,6 +271,7 @@ def test_audits_of_named_parts(name: str) -> None:
     event = failed.audits[0].event
     assert event is not None
     assert says in event.description
+    assert "score" not in event.description
 
 
 def test_a_key_that_is_missing_does_not_mix_the_types_of_others() -> None:

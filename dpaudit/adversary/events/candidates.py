@@ -54,6 +54,7 @@ class Offers:
         cost: nats for the choice within the events' families; below 0 if an event is favoured.
         rarity: nats for the rarity of the events.
         predicted: predicted shares in fresh samples; its `left` is the dataset of x.
+        plain: whether the event is a threshold on a part of the output that has a name, which is easy to read.
     """
 
     x: Floats
@@ -63,6 +64,7 @@ class Offers:
     cost: Floats
     rarity: Floats
     predicted: Prediction
+    plain: BoolArray
 
 
 ScoreFunction = Callable[[Offers], tuple[Floats, Floats]]
@@ -82,12 +84,13 @@ class Candidates:
     reverse: list[BoolArray] = field(default_factory=list)
     predicted: list[Prediction] = field(default_factory=list)
     nested: list[bool] = field(default_factory=list)
+    plain: list[BoolArray] = field(default_factory=list)
     makers: list[tuple[int, Callable[[int], Event], str]] = field(default_factory=list)
 
     def offer(
         self, left: Floats, right: Floats, reverse: bool, cost: Floats | float, family: str,
         make: Callable[[int], Event], *, most_rare: Floats | float = math.inf, predicted: Prediction | None = None,
-        nested: bool = False,
+        nested: bool = False, plain: bool = False,
     ) -> None:
         """Add some events of one kind; `make(i)` returns the i-th, whose rarity costs at most `most_rare`.
 
@@ -95,6 +98,7 @@ class Candidates:
         """
         if len(left):
             self.nested.append(nested)
+            self.plain.append(np.full(len(left), plain))
             self.predicted.append(predicted or Prediction.nothing(len(left)))
             self.left.append(left)
             self.right.append(right)
@@ -139,7 +143,7 @@ class Candidates:
         left, right = np.concatenate(self.left), np.concatenate(self.right)
         reverse, cost = np.concatenate(self.reverse), np.concatenate(self.cost)
         rare = np.minimum(rarity((left + right) / sum(sizes)), np.concatenate(self.most_rare))
-        predicted = Prediction.joined(self.predicted)
+        predicted, plain = Prediction.joined(self.predicted), np.concatenate(self.plain)
         best: tuple[float, float, int] | None = None
         for backwards in (False, True):
             where = np.flatnonzero(reverse == backwards)
@@ -148,7 +152,7 @@ class Candidates:
             samples = ((left[where], sizes[0]), (right[where], sizes[1]))
             (x, n), (y, m) = samples[::-1] if backwards else samples
             prediction = predicted.of(where, reverse=backwards)
-            first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction))
+            first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction, plain[where]))
             at = int(np.lexsort((second, first))[-1])
             key = (float(first[at]), float(second[at]), int(where[at]))
             if best is None or key[:2] > best[:2]:
@@ -183,6 +187,7 @@ class Chosen:
 
 def threshold_events(candidates: Candidates, scale: Scale) -> None:
     """The threshold events above and below every edge."""
+    plain = scale.axis.encoder.readable and isinstance(scale.axis, Column)
     for hits, ray, top in _rays(scale):
 
         def make(i: int, ray: Callable[[int], Interval] = ray) -> Event:
@@ -192,7 +197,7 @@ def threshold_events(candidates: Candidates, scale: Scale) -> None:
             cost, most_rare = _stepped(scale, hits, top, reverse) if scale.stepped else (scale.cost, math.inf)
             if scale.both or reverse != top:
                 candidates.offer(
-                    hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True
+                    hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True, plain=plain
                 )
 
 

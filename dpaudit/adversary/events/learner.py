@@ -59,6 +59,11 @@ FORESIGHT = 0.5
 """Standard errors by which a predicted log-ratio is discounted, plus a discount for the cost of its scale. A posterior
 needs no discount for the choice among thresholds; this one covers misspecified priors. At 0 kinks were mistaken for the
 start of a slope (Laplace noise), at 1 rare events and small differences between atoms lost."""
+READABLE = 0.8
+"""A threshold on one part of a dict or frame that clearly refutes the claim is preferred to a learned score whose bound
+is larger, if it has at least this fraction of its bound: people can read it."""
+CLEARLY = 1.1
+"""Multiple of the claimed ε that such an event's expected bound must exceed."""
 FEW_ALIKE = 5
 """An output can be counted from this many occurrences on."""
 CHUNK = 1 << 16
@@ -191,6 +196,8 @@ class Learner:
                 caution=FORESIGHT + CAUTION * np.sqrt(2 * np.maximum(of.cost, 0.0)),
             )
             bound = np.where(np.isnan(extrapolated), bound, extrapolated)
+            refutes = of.plain & (bound > CLEARLY * epsilon)
+            bound = np.where(refutes, bound / READABLE, bound)
             shown = evidence(of.x, of.n, of.y, of.m, ratio=ratio, delta=delta)
             return np.maximum(bound, 0.0), shown - of.cost
 
