@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, MappingView
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -148,6 +149,8 @@ def canonical(output: Output) -> Outcome:
         return output if output == output else NAN
     if kind is tuple or kind is list:
         return tuple(map(canonical, output))
+    if kind is dict:
+        return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
     if isinstance(output, np.generic):
         return _numpy_scalar(output)
     if isinstance(output, np.ndarray):
@@ -463,11 +466,22 @@ def _items(kind: str, items: list[tuple[Outcome, Outcome]]) -> Structure:
 
     The original order is stored too: an attacker sees it, and it may be the order of the records.
     """
-    order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
-    parts = [items[at] for at in order]
-    if order != list(range(len(items))):
-        parts.append((ORDER, tuple(order)))
-    return Structure(kind, tuple(parts))
+    keys = tuple([key for key, _ in items])
+    # equal keys of other types may be sorted differently
+    order = _sorted_texts(keys) if set(map(type, keys)) == {str} else _sorted(keys)
+    if order is None:
+        return Structure(kind, tuple(items))
+    return Structure(kind, (*(items[at] for at in order), (ORDER, order)))
+
+
+def _sorted(keys: tuple[Outcome, ...]) -> tuple[int, ...] | None:
+    """The indices of keys in sorted order; None if they are sorted."""
+    order = tuple(sorted(range(len(keys)), key=lambda at: (type(keys[at]).__name__, shown(keys[at]))))
+    return None if order == tuple(range(len(keys))) else order
+
+
+_sorted_texts = lru_cache(maxsize=1024)(_sorted)
+"""The same for strings: most programs return the same keys in every call."""
 
 
 ORDER = Structure("order", ())

@@ -402,9 +402,9 @@ class UnreadOutputs(Reason):
     def sentence(self, door: Door) -> str:
         if self.type == "str within another one":  # as the learner calls it
             return (
-                f"{100 * self.share:.3g} % of the outputs contain strings beside other parts, and hardly any two of "
-                "these strings are equal, so they were not tested; return numbers as numbers instead of text, and "
-                "leave out random names."
+                f"{100 * self.share:.3g} % of the outputs contain strings beside other parts. These strings are almost "
+                "all different, so they were not tested; return numbers as numbers instead of text, and leave out "
+                "random names."
             )
         return (
             f"{100 * self.share:.3g} % of the outputs have parts of type {self.type}, which dpaudit cannot read. "

@@ -271,12 +271,13 @@ def _shrunk_sets(
 
 def readable(event: Event, scales: Iterable[Scale], values: Sequence[Hashable]) -> Event:
     """A threshold event of one column that contains the same of these outputs as a set of atoms; else the set."""
+    axes = [scale for scale in scales if isinstance(scale.axis, Column) and scale.axis.encoder.readable]
     inside = event.marks(values)
-    if inside.any() and not inside.all():
-        for scale in scales:
-            if not isinstance(scale.axis, Column) or not scale.axis.encoder.readable:
-                continue
-            scores = scale.axis.scores(values)
+    if axes and inside.any() and not inside.all():
+        # readable columns all have one encoder
+        columns = axes[0].axis.encoder.encode(values)
+        for scale in axes:
+            scores = scale.axis.of(columns)
             marked, others = scores[inside], scores[~inside]
             others = others[~np.isnan(others)]
             if not len(others) or np.isnan(marked).any():

@@ -95,7 +95,7 @@ class Feature:
 
 _TOTALS = {
     "sum": "the sum of all numbers", "most": "the largest number", "least": "the smallest number",
-    "numbers": "how many numbers there are",
+    "numbers": "the count of numbers",
 }
 
 

@@ -155,8 +155,8 @@ class Mixed(Encoder):
         names += [f"smoothed sign of ({subject} − {self.middles[i]:.3g})" for i, subject in enumerate(subjects)]
         names += [f"{subject} is a number" for subject in subjects]
         names += [f"{subject} is {s}" for s in self.symbols for subject in subjects]
-        names += ["length", "how many numbers there are", "sum", "largest", "smallest", "sum of the smoothed signs"]
-        names += [f"how many times {s} occurs" for s in self.symbols]
+        names += ["length", "count of numbers", "sum", "largest", "smallest", "sum of the smoothed signs"]
+        names += [f"count of {s}" for s in self.symbols]
         return names + [f"index of the first {s}" for s in self.symbols]
 
     def _all(self, parts: Sequence[tuple[Outcome, ...]]) -> Floats:
