@@ -40,6 +40,7 @@ from dpaudit.outputs.columns import as_number, flat
 from dpaudit.outputs.failures import raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
+from dpaudit.outputs.parts import has_names, layout, taken_apart
 from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson, kruskal_wallis
@@ -284,7 +285,7 @@ class Monitor:
     totals: list[int] = field(default_factory=lambda: [0, 0])
     kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
     mixed: str | None = None
-    places: list[Kinds] = field(default_factory=list)
+    places: dict[Hashable, Kinds] = field(default_factory=dict)
     """The kinds of values in each place of outputs with parts, beside numbers that never repeat."""
     minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
     """Outputs with −0.0 in them."""
@@ -316,9 +317,9 @@ class Monitor:
                 self._kind(outcome)
             for outcome in outputs.others:
                 self._kind(outcome)
-                leaves = flat(outcome)
-                self._placed(leaves)
-                zeros = (one for one in leaves if type(one) is float and one == 0)
+                leaves = _placed(outcome)
+                self._kinds_of(leaves)
+                zeros = (one for _, one in leaves if type(one) is float and one == 0)
                 self.minus_zeros[which] += any(copysign(1, zero) < 0 for zero in zeros)
             for block in outputs.blocks:
                 minus = (block == 0) & np.signbit(block)
@@ -351,12 +352,11 @@ class Monitor:
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
             self._kind(outcome)
 
-    def _placed(self, leaves: Sequence[object]) -> None:
+    def _kinds_of(self, leaves: Sequence[tuple[Hashable, Hashable]]) -> None:
         """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
-        self.places += [Kinds(zeros=False) for _ in range(len(leaves) - len(self.places))]
-        for kinds, leaf in zip(self.places, leaves, strict=False):
+        for place, leaf in leaves:
             if type(leaf) not in (float, str):
-                self._kind(leaf, kinds)
+                self._kind(leaf, self.places.setdefault(place, Kinds(zeros=False)))
 
     def _kind(self, outcome: Hashable, kinds: Kinds | None = None) -> None:
         kinds = kinds or self.kinds
@@ -475,6 +475,18 @@ class Monitor:
             if stored and not _on_lattice(values[full]):
                 return float(repeats[0])
         return None
+
+
+def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:
+    """The leaves of an outcome with their places: a dict that lacks a key has the same values at its other keys."""
+    if not has_names(outcome):
+        return list(enumerate(flat(outcome)))
+    skeleton, parts = taken_apart(outcome)
+    of = layout(outcome, skeleton)
+    leaves: list[tuple[Hashable, Hashable]] = list(zip(of.places, parts, strict=True))
+    if not of.texts:
+        leaves += [("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type)]
+    return leaves
 
 
 def _significant_bits(values: FloatArray) -> IntArray:

@@ -400,6 +400,12 @@ class UnreadOutputs(Reason):
     type: str
 
     def sentence(self, door: Door) -> str:
+        if self.type == "str within another one":  # as the learner calls it
+            return (
+                f"{100 * self.share:.3g} % of the outputs contain strings beside other parts. These strings are almost "
+                "all different, so they were not tested; return numbers as numbers instead of text, and leave out "
+                "random names."
+            )
         return (
             f"{100 * self.share:.3g} % of the outputs have parts of type {self.type}, which dpaudit cannot read. "
             "They are almost all different, so they were not tested; return numbers, strings, dates, or tuples, sets, "

@@ -193,13 +193,25 @@ class FunctionTarget:
 
     def _rows(self, drawn: Output, size: int) -> Output:
         """An array or list of one output per run, of which nobody else holds the array."""
-        if type(drawn).__module__.partition(".")[0] == "pandas" and hasattr(drawn, "to_numpy"):
-            drawn = drawn.to_numpy()
+        library = type(drawn).__module__.partition(".")[0]
+        if library in ("pandas", "polars") and hasattr(drawn, "to_numpy"):
+            drawn = _of_frame(drawn)
         several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
         if not several or len(drawn) != size:
             got = len(drawn) if several else f"one {type(drawn).__name__}"
-            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
+            raise OutputError(
+                f"{self.name} was asked for {size} outputs and returned {got}; return one per run: an array, list or "
+                f"data frame of {size}."
+            )
         return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
+
+
+def _of_frame(drawn: Output) -> Output:
+    """The rows of a pandas or polars object, one output each: arrays, or dicts by column if not all are numbers."""
+    rows = drawn.to_numpy()
+    if rows.ndim != 2 or not rows.dtype.hasobject:
+        return rows
+    return drawn.to_dicts() if hasattr(drawn, "to_dicts") else drawn.to_dict("records")
 
 
 Target: TypeAlias = MechanismTarget | FunctionTarget

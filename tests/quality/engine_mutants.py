@@ -1651,6 +1651,22 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
     ),
     Mutant(
+        "E32",
+        "a threshold holds for no output without the number",
+        "dpaudit/adversary/events/keyed.py",
+        "                    columns[:, i] = numbers\n",
+        "                    columns[:, i] = np.nan_to_num(numbers)\n",
+        ("unit/test_named_parts.py::test_a_threshold_holds_for_no_output_without_the_number",),
+    ),
+    Mutant(
+        "E33",
+        "parts of dicts are compared by key",
+        "dpaudit/evidence/assumptions.py",
+        "    if not has_names(outcome):\n        return list",
+        "    if True:\n        return list",
+        ("unit/test_named_parts.py::test_a_key_that_is_missing_does_not_mix_the_types_of_others",),
+    ),
+    Mutant(
         "A66",
         "worker processes find the modules beside a user's file",
         "dpaudit/subjects/runner.py",
