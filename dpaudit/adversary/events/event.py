@@ -228,6 +228,20 @@ def _interval(name: str, low: float, high: float) -> str:
         return f"{name} = {high:.17g}" if float(f"{high:.6g}") != high else f"{name} = {high:.6g}"
     if np.isinf(low) and np.isinf(high):
         return f"{name} is any number"
+    below = _compared(high, "≤", "<")
     if np.isinf(low):
-        return f"{name} ≤ {high:.6g}"
-    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} ≤ {high:.6g}"
+        return f"{name} {below}"
+    if np.isinf(high):
+        return f"{name} {_compared(low, '>', '≥')}"
+    return f"{_compared(low, '<', '≤', first=True)} {name} {below}"
+
+
+def _compared(edge: float, operator: str, beyond: str, *, first: bool = False) -> str:
+    """The comparison with an edge to six digits; `beyond` where the edge is the float just below the number shown.
+
+    Such edges separate equal samples: "output ≤ 1" for the outputs below 1 would be read as if it had those at 1.
+    """
+    after = math.nextafter(edge, math.inf)
+    text = f"{edge:.6g}" if after else "0"
+    sign = beyond if float(text) == after else operator
+    return f"{text} {sign}" if first else f"{sign} {text}"
