@@ -115,8 +115,8 @@ RUNS = Option(
     "runs", "count", "Most samples per dataset of each pair; a refutation stops earlier.",
     unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True, session=True,
 )
-SECONDS = Option(
-    "seconds", "number", "Time limit.", word="time", metavar="SECONDS", unset="no limit", setting=True,
+TIME = Option(
+    "time", "number", "Time limit.", metavar="SECONDS", unset="no limit", setting=True,
     test=True, session=True,
 )
 ALPHA = Option(
@@ -137,9 +137,9 @@ GAME = Option(
 GROUPS = Option(
     "groups", "count", "Audit group privacy for groups of up to K records, by chains of neighbours.", test=True
 )
-CALL_SECONDS = Option(
-    "call_seconds", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
-    word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
+CALL_TIME = Option(
+    "call_time", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
+    metavar="SECONDS", unset="no limit", setting=True, test=True,
 )
 CERTIFY = Option(
     "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
@@ -167,8 +167,11 @@ COMPARED = Option(
     always=True,
 )
 SIZES = Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="comparison.sizes")
+PRIVACY = Option(
+    'only="privacy"', "flag", "Test privacy claims (the default for names; with --utility both).", word="privacy"
+)
 UTILITY = Option(
-    'only="utility"', "flag", "Test utility guarantees only (error, success probability).", word="utility"
+    'only="utility"', "flag", "Test utility guarantees (error, success probability) instead of privacy.", word="utility"
 )
 DOMAIN = Option("domain", "count", "Points of the domain (default 8).")
 ORDERED = Option("ordered", "flag", "The order of the records matters to your mechanism.", default=False)
@@ -184,8 +187,8 @@ CHECK: tuple[Option, ...] = (
     GROUPS,
     PARAMETERS,
     RUNS,
-    SECONDS,
-    CALL_SECONDS,
+    TIME,
+    CALL_TIME,
     ALPHA,
     CERTIFY,
     Option(
@@ -223,7 +226,7 @@ VERIFY: tuple[Option, ...] = (
     DELTA.but(about="Verify this δ."),
     RELATION,
     PARAMETERS,
-    SECONDS,
+    TIME,
     JOBS,
 )
 WORST: tuple[Option, ...] = (
@@ -239,14 +242,14 @@ WORST: tuple[Option, ...] = (
     DELTA.but(about="Maximise ε at this δ."),
     RELATION,
     PARAMETERS,
-    SECONDS,
+    TIME,
     SEED,
 )
 COMPARE: tuple[Option, ...] = (
     SIZES,
     PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="comparison.parameters"),
     RUNS.but(about="Samples for each kind of inputs, and per dataset of a pair."),
-    SECONDS,
+    TIME,
     ALPHA,
     SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,

@@ -121,11 +121,11 @@ def on_found_pairs(
         runs=request.runs or DEFAULT_RUNS,
         key=None if kept_for is None else database_key(target, claim, where=kept_for),
         size=size,
-        call_seconds=request.call_seconds,
-        seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
+        call_time=request.call_time,
+        time=None if request.time is None else request.time * SEARCH_SHARE,
         tell=tell,
     )
     if not pairs:
         raise UsageError(f"The strategy {data!r} generates no two datasets that are {claim.relation.name} neighbours.")
-    left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
-    return replace(request, pairs=tuple(pairs), seconds=left)
+    left = None if request.time is None else request.time * (1 - SEARCH_SHARE)
+    return replace(request, pairs=tuple(pairs), time=left)

@@ -38,8 +38,8 @@ class Settings(TypedDict, total=False):
     size: int | None
     groups: int | None
     runs: int | None
-    seconds: float | None
-    call_seconds: float | None
+    time: float | None
+    call_time: float | None
     alpha: float
     seed: int
     jobs: int
@@ -85,8 +85,8 @@ def audit(
     size: int | None = None,
     groups: int | None = None,
     runs: int | None = None,
-    seconds: float | None = None,
-    call_seconds: float | None = None,
+    time: float | None = None,
+    call_time: float | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -96,11 +96,11 @@ def audit(
     min_power: float = DEFAULT_MIN_POWER,
     black_box: bool = False,
     evidence: model.Result | None = None,
-    only: str | None = None,
+    only: str | None = "privacy",
     game: str | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Audit a claim of differential privacy, and the utility guarantees of an algorithm of the catalogue.
+    """Audit a claim of differential privacy, or the utility guarantees of an algorithm of the catalogue.
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
@@ -116,11 +116,10 @@ def audit(
         groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to this many, with
             one audit for each.
         runs: most samples per dataset of each pair; a refutation stops earlier.
-        seconds: time limit.
-        call_seconds: time limit for one call of a function f(dataset, rng); a timeout counts as an output, as an
-        exception
-            does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in the main
-            thread.
+        time: time limit in seconds.
+        call_time: time limit in seconds for one call of a function f(dataset, rng); a timeout counts as an output, as
+            an exception does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in
+            the main thread.
         alpha: family-wise error rate over all audits, in (0, 0.5).
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
@@ -128,11 +127,10 @@ def audit(
         certify: use all samples, also after a refutation, for a sharper bound on ε.
         bits: count the low-order bits of floating-point outputs in the verdict.
         min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected on some
-        pair
-            with probability 0.9; `math.inf` for no requirement.
+            pair with probability 0.9; `math.inf` for no requirement.
         black_box: use samples only: no exact output distributions, no declared densities.
         evidence: an earlier result, with another seed, whose e-values are added.
-        only: "privacy" or "utility", to audit only one of them.
+        only: "privacy" or "utility"; None for both, of an algorithm of the catalogue.
         game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
@@ -158,8 +156,8 @@ def audit(
         seed=seed,
         alpha=alpha,
         runs=runs,
-        seconds=seconds,
-        call_seconds=call_seconds,
+        time=time,
+        call_time=call_time,
         jobs=jobs,
         pair=datasets,
         data=described,
@@ -198,7 +196,7 @@ def assert_private(
         target, claim: as of `audit`.
         allow_inconclusive: also return where nothing was refuted but the budget could not decide. A mechanism that
             crashes never passes.
-        settings: the keyword arguments of `audit`. Of a catalogue name only the privacy is audited.
+        settings: the keyword arguments of `audit`.
 
     Returns:
         The result, no audit of which fails.
@@ -209,8 +207,6 @@ def assert_private(
         DpauditError: of one of its kinds, for anything that cannot be used as given.
     """
     __tracebackhide__ = True
-    if isinstance(target, str):
-        settings = {"only": "privacy", **settings}
     result = audit(target, claim, **settings)
     if (error := refusal(result, allow_inconclusive=allow_inconclusive)) is not None:
         raise error
@@ -230,7 +226,7 @@ def verify(
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     jobs: int = 1,
     parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
@@ -248,7 +244,7 @@ def verify(
         ordered: whether the order of the records matters to your own mechanism.
         symmetries: use the symmetries that the mechanism declares; without them every distribution is computed.
         epsilon, delta, relation: the claim; the mechanism's own where None.
-        seconds: time limit.
+        time: time limit in seconds.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
@@ -264,7 +260,7 @@ def verify(
     return _run(
         Request(
             targets=(target,),
-            seconds=seconds,
+            time=time,
             jobs=jobs,
             epsilon=epsilon,
             delta=delta,
@@ -286,7 +282,7 @@ def compare(
     sizes: Sequence[int] = (),
     parameters: Mapping[str, object] | None = None,
     runs: int | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -299,7 +295,7 @@ def compare(
         sizes: numbers of records; the comparison's own without them.
         parameters: its fields to change, e.g. {"epsilon": 0.5}.
         runs: samples for each kind of inputs, and per dataset of each pair.
-        seconds: time limit.
+        time: time limit in seconds.
         alpha: family-wise error rate over all audits.
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
@@ -319,7 +315,7 @@ def compare(
             seed=seed,
             alpha=alpha,
             runs=runs,
-            seconds=seconds,
+            time=time,
             jobs=jobs,
             comparison=ComparisonSpec(name, tuple(sizes), tuple((parameters or {}).items())),
             call=call_text(compare, given),
@@ -344,7 +340,7 @@ def worst(
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     seed: int = 0,
     parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
@@ -362,7 +358,7 @@ def worst(
         ordered: whether the order of the records matters to your own mechanism.
         pairs: most pairs whose output distributions are compared.
         epsilon, delta, relation: the claim; the mechanism's own where None.
-        seconds: time limit.
+        time: time limit in seconds.
         seed: random seed; the same seed gives the same result.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
@@ -379,7 +375,7 @@ def worst(
         Request(
             targets=(target,),
             seed=seed,
-            seconds=seconds,
+            time=time,
             epsilon=epsilon,
             delta=delta,
             relation=relation,

@@ -27,7 +27,7 @@ from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, sho
 from dpaudit.engine import orchestrator, store
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
 from dpaudit.language.checks import whole
-from dpaudit.options import UTILITY
+from dpaudit.options import PRIVACY, UTILITY
 from dpaudit.plans import registry
 from dpaudit.plans.jobs import instance_of
 from dpaudit.plans.request import Request
@@ -163,16 +163,16 @@ def check_command(
     given: Given,
     outputs: Outputs = NOWHERE,
     expect: Annotated[bool, typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.")] = False,
-    privacy: Annotated[bool, typer.Option("--privacy", help="Test privacy claims only.")] = False,
+    privacy: Annotated[bool, typer.Option("--privacy", help=PRIVACY.about)] = False,
     utility: Annotated[
         bool, typer.Option(UTILITY.flag, help=UTILITY.about)
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
-    if privacy and utility:
-        raise UsageError("--privacy and --utility exclude each other; without them, both are audited.")
-    only = "privacy" if privacy else "utility" if utility else None
+    # the whole catalogue is audited whole; of a name it is the privacy that is in question
+    both = privacy == utility and (privacy or every)
+    only = None if both else "utility" if utility else "privacy"
     request = request_of("check", named_targets(targets, every=every, corpus=corpus), given, only=only)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")

@@ -19,7 +19,7 @@ from dpaudit.results.datasets import parse_dataset
 
 
 def request_of(
-    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = None
+    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = "privacy"
 ) -> Request:
     """What a command asks for.
 
@@ -27,7 +27,7 @@ def request_of(
         command: one of `dpaudit.options.OPTIONS`.
         targets: what it names.
         given: values of its options, by key, as the parser has them.
-        only: "privacy" or "utility" for one of them alone.
+        only: "privacy" or "utility" for one of them alone; None for both.
 
     Raises:
         UsageError and its kinds: options that do not go together, or values that cannot be.

@@ -81,7 +81,7 @@ def check(
         UsageError and its kinds, before anything is run; TimeLimitError, if the time limit comes before that.
     """
     started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
-    runner = Runner(request.jobs, request.seconds, clock)
+    runner = Runner(request.jobs, request.time, clock)
     try:
         # this imports what is named, which may never end
         with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):
@@ -249,7 +249,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         session = max((prior.session for prior in request.prior.values()), default=1)
         return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
     findings = _begun(work)
-    if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
+    if request.call_time is not None and isinstance(job.target, MechanismTarget):
         findings.notes.append(CallTimeOfMechanism())
     try:
         if job.tests and job.pairs:

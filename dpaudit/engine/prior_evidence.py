@@ -49,7 +49,7 @@ def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
         return EvidenceKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
     # calls that may take only so long have other outcomes
-    seconds = job.target.call_seconds if isinstance(job.target, FunctionTarget) else None
+    seconds = job.target.call_time if isinstance(job.target, FunctionTarget) else None
     limit = [] if seconds is None else [seconds]
     text = json.dumps([job.target.name, code, claim, bits or job.bits, *limit])
     return EvidenceKey(hashlib.sha256(text.encode()).hexdigest()[:16])

@@ -111,7 +111,7 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
     if dependent is not None:
         return AssumptionViolated(dependent.name, dependent.text)
     if findings.cut_short or (findings.collected is not None and findings.collected.cut_short):
-        return TimeLimit(request.seconds, bool(job.tests))
+        return TimeLimit(request.time, bool(job.tests))
     enumerated = findings.enumeration
     differing = (enumerated is not None and enumerated.differing) or findings.laws.differing
     if differing:

@@ -190,7 +190,7 @@ def _seeded(
 
 def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
     """A process in which calls of a function can be repeated; None where that would not test anything."""
-    if isinstance(target, FunctionTarget) and target.call_seconds is not None:
+    if isinstance(target, FunctionTarget) and target.call_time is not None:
         # the clock decides which calls take too long, and another process has another one
         return None
     known = {record.name: record for record in records}

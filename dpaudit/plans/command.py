@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit.options import OPTIONS, Option
 from dpaudit.plans.request import Request
+from dpaudit.plans.subject import in_catalogue
 from dpaudit.results.datasets import dataset_to_json, json_text
 
 
@@ -16,6 +17,8 @@ def command_of(request: Request) -> str:
     return next((name for name, part in _PARTS.items() if getattr(request, part) is not None), "check")
 
 
+_PARTS_CHECKED = {"privacy": (), "utility": ("--utility",), None: ("--privacy", "--utility")}
+"""What of an algorithm of the catalogue is audited, by the field `only`."""
 _PARTS = {"verify": "verify", "worst": "worst_case", "compare": "comparison"}
 
 
@@ -32,8 +35,8 @@ def command_line(request: Request) -> str:
     for option in OPTIONS[command]:
         if not option.silent:
             words += _words(option, request)
-    if request.only is not None:
-        words.append(f"--{request.only}")
+    if command == "check":
+        words += _PARTS_CHECKED[request.only] if any(map(in_catalogue, request.targets)) else ()
     return shlex.join(words)
 
 

@@ -291,9 +291,9 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     if isinstance(value, Mechanism):
         target = MechanismTarget(name, subject.source, value)
     else:
-        if request.call_seconds is not None:
+        if request.call_time is not None:
             refuse_without_timer()
-        target = function_target(value, name, getattr(value, "source", subject.source), request.call_seconds)
+        target = function_target(value, name, getattr(value, "source", subject.source), request.call_time)
     claim = tested_claim(request, own_claim(value), name)
     pairs = _pairs_wanted(request, claim)
     if not pairs:

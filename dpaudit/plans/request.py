@@ -16,7 +16,7 @@ from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.options import (
     ALPHA,
-    CALL_SECONDS,
+    CALL_TIME,
     CASE,
     COMPARED,
     DATA,
@@ -34,10 +34,10 @@ from dpaudit.options import (
     REALISED,
     RUNS,
     SCORES,
-    SECONDS,
     SEED,
     SIZE,
     SIZES,
+    TIME,
     Door,
 )
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
@@ -158,8 +158,8 @@ class Request:
         seed: whole number ≥ 0.
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
         runs: most samples per dataset of each pair, learning included; None for each case's own.
-        seconds: time limit; None for none.
-        call_seconds: time limit for one call of a function; a timeout is an output. None for no limit.
+        time: time limit in seconds; None for none.
+        call_time: time limit for one call of a function; a timeout is an output. None for no limit.
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
@@ -176,7 +176,7 @@ class Request:
         prior_from: the file that they come from, for the record.
         verify: verify every pair of datasets of a finite domain exactly.
         worst_case: search for the worst pair by exact output distributions.
-        only: "privacy" or "utility" for one of them alone; None for both.
+        only: "privacy" or "utility" for one of them alone, of a check; None for both.
         game: "name:n", a game played with the subject instead of pairs.
         comparison: a comparison to run instead of the targets' own cases.
         groups: audit group privacy instead, by chains, for groups of 2 up to this many.
@@ -191,8 +191,8 @@ class Request:
     seed: int = 0
     alpha: float = DEFAULT_ALPHA
     runs: int | None = None
-    seconds: float | None = None
-    call_seconds: float | None = None
+    time: float | None = None
+    call_time: float | None = None
     jobs: int = 1
     epsilon: float | None = None
     delta: float | None = None
@@ -209,7 +209,7 @@ class Request:
     prior_from: str | None = None
     verify: VerifyMode | None = None
     worst_case: WorstCaseMode | None = None
-    only: str | None = None
+    only: str | None = "privacy"
     comparison: ComparisonSpec | None = None
     game: str | None = None
     groups: int | None = None
@@ -232,17 +232,17 @@ class Request:
             raise UsageError("{} must be at least {:g} and below 0.5, not {!r}.", ALPHA, LEAST_ALPHA, self.alpha)
         if self.runs is not None:
             whole(RUNS, self.runs, least=1)
-        if self.seconds is not None:
-            positive(SECONDS, self.seconds)
-        if self.call_seconds is not None:
-            positive(CALL_SECONDS, self.call_seconds)
-            if self.call_seconds >= LONGEST_CALL:
+        if self.time is not None:
+            positive(TIME, self.time)
+        if self.call_time is not None:
+            positive(CALL_TIME, self.call_time)
+            if self.call_time >= LONGEST_CALL:
                 raise UsageError(
-                    "{} must be below {:g} seconds, not {!r}.", CALL_SECONDS, LONGEST_CALL, self.call_seconds
+                    "{} must be below {:g} seconds, not {!r}.", CALL_TIME, LONGEST_CALL, self.call_time
                 )
             if self.game is not None:
                 raise UsageError(
-                    "{} limits calls of the audited function; leave {} or {} out.", CALL_SECONDS, GAME, CALL_SECONDS
+                    "{} limits calls of the audited function; leave {} or {} out.", CALL_TIME, GAME, CALL_TIME
                 )
         if not self.min_power > 1:
             raise UsageError("{} must be a number above 1, not {!r}.", MIN_POWER, self.min_power)
@@ -275,6 +275,11 @@ class Request:
             raise UsageError(f"{max(named, key=named.count)} is given twice; give it once.")
 
     @property
+    def checks(self) -> bool:
+        """Whether it is of `dpaudit check`: only there guarantees of utility may be audited."""
+        return self.verify is None and self.worst_case is None and self.comparison is None
+
+    @property
     def given_pairs(self) -> tuple[tuple[Dataset, Dataset], ...]:
         """The pairs to test on, where they are given."""
         return self.pairs if self.pair is None else (self.pair,)
@@ -302,8 +307,9 @@ class Request:
             "seed": self.seed,
             "alpha": self.alpha,
             "runs": self.runs,
-            "seconds": self.seconds,
-            **({} if self.call_seconds is None else {"call_seconds": self.call_seconds}),
+            # under the names that they had first, so that the ids of earlier results stay
+            "seconds": self.time,
+            **({} if self.call_time is None else {"call_seconds": self.call_time}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "relation": self.relation,
@@ -318,7 +324,7 @@ class Request:
             "prior": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.prior.items())},
             **({} if self.verify is None else {"verify": list(astuple(self.verify))}),
             **({} if self.worst_case is None else {"worst_case": list(astuple(self.worst_case))}),
-            **({} if self.only is None else {"only": self.only}),
+            **({"only": self.only} if self.only is not None and self.checks else {}),
             **({} if self.game is None else {"game": self.game}),
             **({} if self.comparison is None else {"comparison": repr(astuple(self.comparison))}),
             **({} if self.groups is None else {"groups": self.groups}),

@@ -119,8 +119,8 @@ class Auditor:
             seed=seed,
             alpha=alpha,
             runs=runs,
-            seconds=words.pop("time", settings.seconds),
-            call_seconds=words.pop("call_time", settings.call_seconds),
+            time=words.pop("time", settings.time),
+            call_time=words.pop("call_time", settings.call_time),
             jobs=settings.jobs,
             pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
             data=described,
@@ -128,8 +128,7 @@ class Auditor:
             parameters=words.pop("parameters", None) or {},
             bits=words.pop("bits", settings.bits),
             min_power=words.pop("min_power", settings.min_power),
-            # utility guarantees of an algorithm of the catalogue are no matter of privacy
-            only="privacy" if isinstance(f, str) else None,
+            only="privacy",
             door="pytest",
             **words,
         )

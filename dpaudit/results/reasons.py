@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SECONDS, SIZE, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
@@ -338,7 +338,7 @@ class TimeLimit(Reason):
         limit = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
         domain = f"make {DOMAIN.called(door)} or {SIZE.called(door)} smaller"
         less = f"lower {RUNS.called(door)}" if self.sampled else domain
-        return f"No violation was found before {limit}; raise {SECONDS.called(door)} or {less}."
+        return f"No violation was found before {limit}; raise {TIME.called(door)} or {less}."
 
 
 @dataclass(frozen=True)
@@ -497,7 +497,7 @@ class GuaranteeTimeLimit(Reason):
     code = "guarantee_time_limit"
 
     def sentence(self, door: Door) -> str:
-        return f"The guarantee was not refuted before the time limit; raise {SECONDS.called(door)}."
+        return f"The guarantee was not refuted before the time limit; raise {TIME.called(door)}."
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,8 @@ def find_pairs(
     examples: int = DEFAULT_EXAMPLES,
     key: bytes | None = None,
     size: int | None = None,
-    seconds: float | None = None,
-    call_seconds: float | None = None,
+    time: float | None = None,
+    call_time: float | None = None,
     tell: Callable[[Event], object] | None = None,
 ) -> list[tuple[Dataset, Dataset]]:
     """The pairs of neighbours on which a claim seems to be violated most, worst first.
@@ -100,8 +100,8 @@ def find_pairs(
         key: the key under which Hypothesis's example database (of the current profile) stores the worst pairs, and
             from which the search starts; None to store nothing. `database_key` makes one.
         size: the largest number of records of a dataset, if `data` is a strategy of records.
-        seconds: time limit, after which the best pairs so far are returned.
-        call_seconds: time limit of one call of a function; exceeding it is an outcome.
+        time: time limit in seconds, after which the best pairs so far are returned.
+        call_time: time limit in seconds of one call of a function; exceeding it is an outcome.
         tell: called with the events of the search: its start, and the progress after every pair.
 
     Raises:
@@ -111,11 +111,11 @@ def find_pairs(
     whole("seed", seed, least=0)
     claim = claim.under(relation) if claim.relation != relation else claim
     pairs = _pairs(data, relation, size)
-    target = _target(f, call_seconds)
+    target = _target(f, call_time)
     job = GivenPairs(
         target=target, label="a search by Hypothesis", claim=claim, replay="", runs=whole("runs", runs, least=1)
     )
-    objective = SampledObjective(job, Runner(seconds=seconds), seed)
+    objective = SampledObjective(job, Runner(seconds=time), seed)
     search = _Search(objective, examples, tell)
     if tell is not None:
         tell(AuditStarted(target.name, job.label, str(claim), examples))
@@ -379,13 +379,13 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
-def _target(f: Mechanism | Callable[..., object] | str, call_seconds: float | None = None) -> Target:
+def _target(f: Mechanism | Callable[..., object] | str, call_time: float | None = None) -> Target:
     if isinstance(f, str) and in_catalogue(f):
         f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
     own = resolved(Request((f,)), f)
     if isinstance(own.value, Mechanism):
         return MechanismTarget(own.value.name, own.source, own.value)
-    return function_target(own.value, own.name, own.source, call_seconds)
+    return function_target(own.value, own.name, own.source, call_time)
 
 
 def _named(f: Callable[..., object]) -> str:

@@ -24,7 +24,7 @@ from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterE
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.relation import plain_records
-from dpaudit.options import CALL_SECONDS, PARAMETERS
+from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
@@ -92,7 +92,7 @@ class FunctionTarget:
     source: str
     subject: Callable[..., object]
     vectorised: bool = False
-    call_seconds: float | None = None
+    call_time: float | None = None
     """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
     card: ClassVar[None] = None
 
@@ -146,9 +146,9 @@ class FunctionTarget:
             DpauditError: the function is an adapter, and refuses the dataset.
         """
         try:
-            if self.call_seconds is None:
+            if self.call_time is None:
                 return self.subject(records, rng)
-            return called_within(self.call_seconds, lambda: self.subject(records, rng))
+            return called_within(self.call_time, lambda: self.subject(records, rng))
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
@@ -186,7 +186,7 @@ Target: TypeAlias = MechanismTarget | FunctionTarget
 
 
 def function_target(
-    function: Callable[..., object], name: str, source: str, call_seconds: float | None = None
+    function: Callable[..., object], name: str, source: str, call_time: float | None = None
 ) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
 
@@ -201,7 +201,7 @@ def function_target(
     except (TypeError, ValueError):
         raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return FunctionTarget(name, source, function, call_seconds=call_seconds)
+        return FunctionTarget(name, source, function, call_time=call_time)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
@@ -209,13 +209,13 @@ def function_target(
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
         shown = ", ".join(p.name for p in parameters) or "nothing"
         raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
-    if vectorised and call_seconds is not None:
+    if vectorised and call_time is not None:
         raise UsageError(
             "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
             "f(dataset, rng) to have such calls counted, or leave {} out.",
-            name, CALL_SECONDS,
+            name, CALL_TIME,
         )
-    return FunctionTarget(name, source, function, vectorised, call_seconds)
+    return FunctionTarget(name, source, function, vectorised, call_time)
 
 
 def load_object(text: str) -> tuple[object, str]:

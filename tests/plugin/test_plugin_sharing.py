@@ -168,7 +168,7 @@ def test_settings_are_read_from_the_nearest_project(tmp_path: Path) -> None:
     below.mkdir(parents=True)
     given = {"dp_evidence": "sessions.json"}
     found = Settings.read(given.get, root=below, here=below)
-    assert found == Settings(report=tmp_path / "reports", seconds=3.0, evidence=below / "sessions.json")
+    assert found == Settings(report=tmp_path / "reports", time=3.0, evidence=below / "sessions.json")
 
 
 @pytest.mark.slow

@@ -18,9 +18,12 @@ from typed_commands import Typed
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.api.functions import Settings
+from dpaudit.cli import commands
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
+from dpaudit.plans.command import command_line
 from dpaudit.plans.plan import Case, Plan
+from dpaudit.plans.request import Request
 from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.results.model import Result, Verdict
 from dpaudit.results.reasons import TooFewSamples
@@ -50,7 +53,7 @@ def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
 @pytest.mark.slow
 def test_every_setting_reaches_the_request() -> None:
     result = dpaudit.audit(
-        response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, seconds=60.0,
+        response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, time=60.0,
         alpha=0.01, seed=9, jobs=2,
     )
     assert result.seed == 9
@@ -59,7 +62,7 @@ def test_every_setting_reaches_the_request() -> None:
     assert result.audits[0].claim.group == 2
     assert result.command == (
         "dpaudit.audit(response, epsilon=1.0, delta=0.1, relation='replace-one:2', data='booleans()', size=3, "
-        "runs=500, seconds=60.0, alpha=0.01, seed=9)"
+        "runs=500, time=60.0, alpha=0.01, seed=9)"
     )
 
 
@@ -295,6 +298,32 @@ def test_json_on_stdout_is_what_the_file_gets(typed: Typed, tmp_path: Path) -> N
     kept = json.loads((tmp_path / "r.json").read_text())
     del out["timings"], kept["timings"]
     assert out == kept
+
+
+@pytest.mark.usefixtures("catalogue")
+@pytest.mark.parametrize(
+    ("line", "only"),
+    [
+        ("check Response", "privacy"),
+        ("check Response --privacy", "privacy"),
+        ("check Response --utility", "utility"),
+        ("check Response --privacy --utility", None),
+        ("check --all", None),
+        ("check --all --privacy", "privacy"),
+        ("check --all --utility", "utility"),
+    ],
+)
+def test_names_are_audited_for_privacy_and_the_catalogue_for_both(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str, only: str | None
+) -> None:
+    seen: list[Request] = []
+    monkeypatch.setattr(commands, "finish", lambda request, outputs, **more: seen.append(request))
+    typed(line)
+    (request,) = seen
+    assert request.only == only
+    words = command_line(request).split()
+    parts = [word for word in ("--privacy", "--utility") if word in words]
+    assert parts == {"privacy": [], "utility": ["--utility"], None: ["--privacy", "--utility"]}[only]
 
 
 @pytest.mark.slow(only=["check Response --expect-0", "check Response Choice --expect-0"])
