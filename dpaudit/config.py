@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +50,8 @@ def read(folder: Path | None = None) -> Config:
 
 
 def _table(path: Path) -> dict[str, object] | None:
+    import tomllib  # as much as the rest of what every start imports; most folders have no file to read
+
     try:
         tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -64,6 +64,8 @@ def _table(path: Path) -> dict[str, object] | None:
 
 def _checked(path: Path, key: str, value: object) -> object:
     if key not in SETTINGS:
+        import difflib
+
         closest = difflib.get_close_matches(key, SETTINGS, n=1)
         hint = f"did you mean {closest[0]}?" if closest else f"it may have {', '.join(SETTINGS)}."
         raise UsageError(f"[tool.dpaudit] of {path} has no setting {key!r}; {hint}")

@@ -1,4 +1,4 @@
-"""What an extra of dpaudit installs, as a pip command of those packages."""
+"""What is installed: the version of a package, and the pip command for the packages of an extra."""
 
 from __future__ import annotations
 
@@ -36,3 +36,13 @@ def install_command(extra: str, only: Collection[str] | None = None) -> str:
         if only is None or requirement.name in only:
             wanted.append(f"{requirement.name}{requirement.specifier}")
     return f"pip install {shlex.join(wanted)}"
+
+
+def installed_version(package: str) -> str:
+    """The version of a package of this environment; "unknown" where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # as above
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

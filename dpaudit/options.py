@@ -20,6 +20,8 @@ KINDS: Mapping[str, type] = MappingProxyType({
     "relation": str, "pair": str, "parameters": str, "sizes": str, "evidence": str,
 })
 """What an option's value is: the type that a setting of a project has, and that a word is read as."""
+PANELS = ("What to audit", "Claim", "Datasets", "Effort", "Output")
+"""The parts of a command's help, in their order."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Option:
         word: on the command line and in settings, with underscores; "" where it is `name`.
         default: on the command line; None for what the case, the mechanism or the machine gives.
         unset: how the default is shown where it is no value.
+        panel: the part of the help that it is in, one of `PANELS`.
         metavar: what stands for its value in the help; "" for the parser's own word.
         at: where a request keeps it; "" where it is `name`, "every.records" for a field of its `every`.
         always: whether a command line names it also where it has its default.
@@ -50,6 +53,7 @@ class Option:
     word: str = ""
     default: object = None
     unset: str = ""
+    panel: str = "Effort"
     metavar: str = ""
     at: str = ""
     always: bool = False
@@ -99,24 +103,28 @@ DEFAULT_SIZE = 10
 DEFAULT_DOMAIN = 8
 DEFAULT_COMPARED = 2_000
 
-EPSILON = Option("epsilon", "number", "Test this ε instead of the mechanism's own.", test=True)
-DELTA = Option("delta", "number", "Test this δ.", test=True)
+EPSILON = Option("epsilon", "number", "Test this ε.", unset="the target's own", panel="Claim", test=True)
+DELTA = Option("delta", "number", "Test this δ.", unset="the target's own, or 0", panel="Claim", test=True)
 RELATION = Option(
-    "relation", "relation", "replace-one or add-remove-one; append :k for groups of k (replace-one:3).", test=True
+    "relation", "relation",
+    "Which datasets are neighbours: replace-one, add-remove-one, private-rows, answers-l1, answers-l2 or answers-linf; "
+    "append :k for groups of k (replace-one:3).",
+    unset="the target's own, or replace-one", panel="Claim", metavar="NAME", test=True,
 )
 DATA = Option(
-    "data", "text", "Description of a record, e.g. 'integers(0, 3)', instead of --domain.", test=True
+    "data", "text", "Description of a record, e.g. 'integers(0, 3)', instead of --domain.", panel="Datasets",
+    metavar="RECORD", test=True,
 )
 PARAMETERS = Option(
-    "parameters", "parameters", "Change a parameter of the mechanism; repeatable.", word="param", metavar="NAME=VALUE",
-    test=True,
+    "parameters", "parameters", "Change a parameter of the mechanism; repeatable.", word="param",
+    panel="What to audit", metavar="NAME=VALUE", test=True,
 )
 RUNS = Option(
     "runs", "count", "Most samples per dataset of each pair; a refutation stops earlier.",
     unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True, session=True,
 )
-SECONDS = Option(
-    "seconds", "number", "Time limit.", word="time", metavar="SECONDS", unset="no limit", setting=True,
+TIME = Option(
+    "time", "number", "Time limit of the whole run.", metavar="SECONDS", unset="no limit", setting=True,
     test=True, session=True,
 )
 ALPHA = Option(
@@ -127,19 +135,27 @@ SEED = Option(
     session=True,
 )
 JOBS = Option(
-    "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
+    "jobs", "count", "Worker processes.", unset="all cores", setting=True, silent=True
 )
-PAIR = Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="D D′", test=True)
-SIZE = Option("size", "count", "Records in datasets that a search starts from (default 10).", test=True)
+PAIR = Option(
+    "pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", panel="Datasets",
+    metavar="D D′", test=True,
+)
+SIZE = Option(
+    "size", "count", "Records of the datasets of a search, exactly, or rows of a table.",
+    unset=f"{DEFAULT_SIZE}, and others", panel="Datasets", test=True,
+)
 GAME = Option(
-    "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", metavar="NAME:N"
+    "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", panel="Datasets",
+    metavar="NAME:N",
 )
 GROUPS = Option(
-    "groups", "count", "Audit group privacy for groups of up to K records, by chains of neighbours.", test=True
+    "groups", "count", "Audit group privacy for groups of up to K records, by chains of neighbours.", panel="Claim",
+    metavar="K", test=True,
 )
-CALL_SECONDS = Option(
-    "call_seconds", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
-    word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
+CALL_TIME = Option(
+    "call_time", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
+    metavar="SECONDS", unset="no limit", setting=True, test=True,
 )
 CERTIFY = Option(
     "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
@@ -153,39 +169,54 @@ BLACK_BOX = Option(
     test=True,
 )
 CASE = Option(
-    "case", "text", "Start from this case of the catalogue, with its mechanism and pairs.", metavar="LABEL",
-    at="worst_case.case",
+    "case", "text", "Start from this case of the catalogue, with its mechanism and pairs.", panel="Datasets",
+    metavar="LABEL", at="worst_case.case",
 )
 SCORES = Option(
     "scores", "flag", "Vary the scores instead of records: any quality function of sensitivity 1.", default=False,
-    at="worst_case.scores",
+    panel="Datasets", at="worst_case.scores",
 )
-REALISED = Option("realised", "flag", "Only scores that some dataset attains.", default=False, at="worst_case.realised")
+REALISED = Option(
+    "realised", "flag", "Only scores that some dataset attains.", default=False, panel="Datasets",
+    at="worst_case.realised",
+)
 COMPARED = Option(
     "pairs", "count", "Most pairs whose output distributions are compared.", default=DEFAULT_COMPARED,
     at="worst_case.compared",
     always=True,
 )
-SIZES = Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="comparison.sizes")
-UTILITY = Option(
-    'only="utility"', "flag", "Test utility guarantees only (error, success probability).", word="utility"
+SIZES = Option(
+    "sizes", "sizes", "Numbers of records.", word="n", panel="Datasets", metavar="N,N,…", at="comparison.sizes"
 )
-DOMAIN = Option("domain", "count", "Points of the domain (default 8).")
-ORDERED = Option("ordered", "flag", "The order of the records matters to your mechanism.", default=False)
+PRIVACY = Option(
+    'only="privacy"', "flag", "Test privacy claims (the default for names; with --utility both).", word="privacy",
+    panel="What to audit",
+)
+UTILITY = Option(
+    'only="utility"', "flag", "Test utility guarantees (error, success probability) instead of privacy.",
+    word="utility", panel="What to audit",
+)
+DOMAIN = Option("domain", "count", "Points of the domain.", unset=str(DEFAULT_DOMAIN), panel="Datasets")
+ORDERED = Option(
+    "ordered", "flag", "The order of the records matters to your mechanism.", default=False, panel="Datasets"
+)
 
 CHECK: tuple[Option, ...] = (
     EPSILON,
     DELTA,
     RELATION,
     PAIR,
-    DATA.but(about="Description of a record, e.g. 'integers(0, 100)'; dpaudit searches for pairs."),
+    DATA.but(
+        about="Description of a record, e.g. 'integers(0, 100)', or a table (.csv, .parquet, .npy); dpaudit searches "
+        "for pairs."
+    ),
     SIZE,
     GAME,
     GROUPS,
     PARAMETERS,
     RUNS,
-    SECONDS,
-    CALL_SECONDS,
+    TIME,
+    CALL_TIME,
     ALPHA,
     CERTIFY,
     Option(
@@ -204,11 +235,11 @@ CHECK: tuple[Option, ...] = (
 )
 REPORT = Option(
     "report", "text", "Write an HTML report into a folder: an index, a page for each algorithm.", metavar="DIR",
-    unset="no report", setting=True, silent=True,
+    unset="no report", panel="Output", setting=True, silent=True,
 )
 VERIFY: tuple[Option, ...] = (
-    DOMAIN.but(about="Points of the domain (default 8); 0, …, N − 1 for your own mechanism.", at="verify.domain"),
-    SIZE.but(about="Records of a dataset.", default=4, at="verify.records", always=True, test=False),
+    DOMAIN.but(about="Points of the domain: 0, …, N − 1 for your own mechanism.", at="verify.domain"),
+    SIZE.but(about="Records of a dataset.", default=4, unset="", at="verify.records", always=True, test=False),
     GROUPS.but(
         about="Also verify group privacy, for groups of up to K records.", default=3, at="verify.groups", always=True,
         test=False,
@@ -219,16 +250,18 @@ VERIFY: tuple[Option, ...] = (
         "symmetries", "flag", "Compute every output distribution; ignore declared symmetries.", word="no_symmetries",
         default=False, at="verify.symmetries", negates=True,
     ),
-    EPSILON.but(about="Verify this ε instead of the mechanism's own."),
+    EPSILON.but(about="Verify this ε."),
     DELTA.but(about="Verify this δ."),
     RELATION,
     PARAMETERS,
-    SECONDS,
+    TIME,
     JOBS,
 )
 WORST: tuple[Option, ...] = (
     DOMAIN.but(at="worst_case.domain"),
-    SIZE.but(about="Records of a dataset, at most.", default=32, at="worst_case.records", always=True, test=False),
+    SIZE.but(
+        about="Records of a dataset, at most.", default=32, unset="", at="worst_case.records", always=True, test=False
+    ),
     CASE,
     SCORES,
     REALISED,
@@ -239,14 +272,14 @@ WORST: tuple[Option, ...] = (
     DELTA.but(about="Maximise ε at this δ."),
     RELATION,
     PARAMETERS,
-    SECONDS,
+    TIME,
     SEED,
 )
 COMPARE: tuple[Option, ...] = (
     SIZES,
     PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="comparison.parameters"),
     RUNS.but(about="Samples for each kind of inputs, and per dataset of a pair."),
-    SECONDS,
+    TIME,
     ALPHA,
     SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,

@@ -10,7 +10,6 @@ import codecs
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import time
 from pathlib import Path
@@ -126,7 +125,7 @@ def _place(path: Path) -> Path | None:
 
 def _temporary(target: Path, mode: int) -> tuple[Path, int]:
     """A new file beside another one: a name that no process has, and a handle to write to it."""
-    beside = target.with_name(f".{target.name[:_LONGEST]}.{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
     return beside, os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -34,13 +34,19 @@ class System:
     place: str
     claim: str
     relation: str
-    findings: dict[str, list[int]] = field(default_factory=dict)
     only: str = ""
 
     @property
     def algorithms(self) -> list[str]:
         """The registered names whose cards say that they belong to it; none: not built yet."""
         return [self.only] if self.only else _algorithms().get(self.id, [])
+
+    @property
+    def findings(self) -> dict[str, list[int]]:
+        """The numbers of the findings about its algorithms, by name; only of those that have some."""
+        cards = [registry.algorithm(name).card for name in self.algorithms]
+        found = [(card.name, card.findings) for card in cards if card is not None and card.findings]
+        return {name: [one.number for one in findings] for name, findings in found}
 
     @property
     def source(self) -> str:

@@ -9,16 +9,17 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism
+from dpaudit.language import Claim, Mechanism
 from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
-from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
-from dpaudit.results.datasets import as_dataset
+from dpaudit.plans.subject import own_claim, resolved, tested_claim
+from dpaudit.results.given_data import GivenPair, given_pair
 from dpaudit.results.stream import Event
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
+    pass
 
 Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""
@@ -26,16 +27,16 @@ ClaimLike: TypeAlias = Claim | float | tuple[float, float]
 """A claim, ε, or (ε, δ)."""
 
 
-def pair_of(given: object) -> tuple[Dataset, Dataset]:
+def pair_of(given: object) -> GivenPair:
     """The two datasets of `pair=`.
 
     Raises:
         UsageError: they are not two.
-        DatasetError: one is no dataset.
+        DatasetError: one is no dataset, or they do not go together.
     """
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         raise UsageError("pair must hold two datasets, as in pair=([0, 1, 1], [0, 1, 0]).")
-    return as_dataset(given[0]), as_dataset(given[1])
+    return given_pair(given[0], given[1])
 
 
 def stated_claim(
@@ -62,7 +63,7 @@ def stated_claim(
 
 HOW_TO_CLAIM = "Give ε, (ε, δ) or a dpaudit.Claim as the second argument."
 HOW_TO_PLACE = (
-    "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' and size=20 to let dpaudit find pairs."
+    "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' to let dpaudit find pairs."
 )
 SEARCH_SHARE = 1 / 3
 """Of a time limit what a search through a strategy may take; the rest is the audit's, however soon the search ends."""
@@ -71,7 +72,7 @@ SEARCH_SHARE = 1 / 3
 def on_found_pairs(
     request: Request,
     target: Target,
-    data: SearchStrategy[object],
+    data: object,
     *,
     size: int | None,
     placed: bool,
@@ -96,7 +97,10 @@ def on_found_pairs(
     # whoever has a strategy has imported this; it need not be installed
     hypothesis = sys.modules.get("hypothesis.strategies")
     if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
-        raise UsageError(f"data is a description such as 'integers(0, 100)' or a Hypothesis strategy, not {data!r}.")
+        raise UsageError(
+            "data is a description such as 'integers(0, 100)', a table (a DataFrame, an array or a file), or a "
+            f"Hypothesis strategy, not {data!r}."
+        )
     if placed:
         raise UsageError("data describes the records of datasets to search for; leave pair and game out.")
     if request.groups is not None:
@@ -105,6 +109,7 @@ def on_found_pairs(
             f"strategy, leave groups out and give relation='replace-one:{request.groups}'."
         )
     from dpaudit.strategies import database_key, find_pairs
+    from dpaudit.strategies.search import drawn_container
 
     if in_catalogue(target):
         first = jobs_of(request)[0]
@@ -121,11 +126,11 @@ def on_found_pairs(
         runs=request.runs or DEFAULT_RUNS,
         key=None if kept_for is None else database_key(target, claim, where=kept_for),
         size=size,
-        call_seconds=request.call_seconds,
-        seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
+        call_time=request.call_time,
+        time=None if request.time is None else request.time * SEARCH_SHARE,
         tell=tell,
     )
     if not pairs:
         raise UsageError(f"The strategy {data!r} generates no two datasets that are {claim.relation.name} neighbours.")
-    left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
-    return replace(request, pairs=tuple(pairs), seconds=left)
+    left = None if request.time is None else request.time * (1 - SEARCH_SHARE)
+    return replace(request, pairs=tuple(pairs), time=left, container=drawn_container(data))

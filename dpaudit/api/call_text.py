@@ -6,7 +6,9 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 
-from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset
+from dpaudit.language import REPLACE_ONE, Claim, Dataset, Mechanism, Multiset
+from dpaudit.language.containers import Array, Container, Frame
+from dpaudit.results.given_data import GivenPair, Table
 from dpaudit.results.model import Result
 
 _LEFT_OUT = frozenset({"jobs", "progress"})
@@ -48,11 +50,39 @@ def _shown(value: object) -> str:
         return "…"
     if isinstance(value, Claim):
         text = _claim(value)
-    elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, tuple | Multiset) for one in value):
-        text = f"({', '.join(_written(list(one)) if isinstance(one, tuple) else repr(one) for one in value)})"
+    elif isinstance(value, GivenPair):
+        text = f"({', '.join(_dataset(one, value.container) for one in value.datasets)})"
+    elif isinstance(value, Table):
+        text = _dataset(value.records, value.container)
     else:
         text = repr(value)
     return text if len(text) <= _LONGEST else "…"
+
+
+def _dataset(dataset: Dataset, container: Container | None) -> str:
+    """A dataset as Python makes it; "…" where its dtypes are not those that the library would choose."""
+    if isinstance(dataset, Multiset):
+        return repr(dataset)
+    records = list(dataset)
+    match container:
+        case None:
+            return _written(records)
+        case Array(dtype=dtype):
+            of = f", dtype={dtype!r}" if not records or dtype not in _DEFAULT else ""
+            return f"np.array({_written(records)}{of})"
+        case Frame(index=None, library=library, columns=columns, series=series) if records:
+            if any(column.dtype.lower() not in _DEFAULT for column in columns):
+                return "…"
+            module = {"pandas": "pd", "polars": "pl"}[library]
+            if series:
+                return f"{module}.Series({_written(records)})"
+            cells = (_written([record[i] for record in records]) for i in range(len(columns)))
+            named = (f"{column.name!r}: {cell}" for column, cell in zip(columns, cells, strict=True))
+            return f"{module}.DataFrame({{{', '.join(named)}}})"
+    return "…"
+
+
+_DEFAULT = frozenset({"int64", "float64", "bool", "str", "boolean", "string"})
 
 
 def _written(record: object) -> str:

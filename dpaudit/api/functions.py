@@ -18,12 +18,11 @@ from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
+from dpaudit.results.given_data import table_of
 from dpaudit.results.stream import CheckFinished
 from dpaudit.subjects.adapters import adapted
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
     from dpaudit.report.progress import Watch
 
 
@@ -34,12 +33,12 @@ class Settings(TypedDict, total=False):
     delta: float | None
     relation: str | None
     pair: tuple[object, object] | None
-    data: str | SearchStrategy[object] | None
+    data: object
     size: int | None
     groups: int | None
     runs: int | None
-    seconds: float | None
-    call_seconds: float | None
+    time: float | None
+    call_time: float | None
     alpha: float
     seed: int
     jobs: int
@@ -81,12 +80,12 @@ def audit(
     delta: float | None = None,
     relation: str | None = None,
     pair: tuple[object, object] | None = None,
-    data: str | SearchStrategy[object] | None = None,
+    data: object = None,
     size: int | None = None,
     groups: int | None = None,
     runs: int | None = None,
-    seconds: float | None = None,
-    call_seconds: float | None = None,
+    time: float | None = None,
+    call_time: float | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -96,11 +95,11 @@ def audit(
     min_power: float = DEFAULT_MIN_POWER,
     black_box: bool = False,
     evidence: model.Result | None = None,
-    only: str | None = None,
+    only: str | None = "privacy",
     game: str | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Audit a claim of differential privacy, and the utility guarantees of an algorithm of the catalogue.
+    """Audit a claim of differential privacy, or the utility guarantees of an algorithm of the catalogue.
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
@@ -109,18 +108,20 @@ def audit(
             function may (`f.claim`).
         epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are
             "replace-one" and "add-remove-one", with ":k" for groups of k; a relation may accompany a numeric `claim`.
-        pair: two datasets D and D′ (sequences of records, or multisets).
+        pair: two datasets D and D′: lists of records, multisets, numpy arrays, or frames or series of pandas or polars,
+            whose rows are the records. A function gets its dataset in the same form.
         data, size: instead of a pair, a description of records ("integers(0, 100)") and their number; dpaudit searches
-            for pairs. The description can be a Hypothesis strategy of records, or of pairs
-            (`dpaudit.strategies.neighbours`); the worst pairs of its search are audited on fresh samples.
+            for pairs. "frame(age=integers(18, 100))" describes a frame's rows. A DataFrame, an array, or the name of a
+            file (.csv, .parquet, .npy) is a table, whose neighbours are searched for. Hypothesis strategies describe
+            records, or pairs (`dpaudit.strategies.neighbours`); the worst pairs of their search are audited on fresh
+            samples.
         groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to this many, with
             one audit for each.
         runs: most samples per dataset of each pair; a refutation stops earlier.
-        seconds: time limit.
-        call_seconds: time limit for one call of a function f(dataset, rng); a timeout counts as an output, as an
-        exception
-            does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in the main
-            thread.
+        time: time limit in seconds.
+        call_time: time limit in seconds for one call of a function f(dataset, rng); a timeout counts as an output, as
+            an exception does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in
+            the main thread.
         alpha: family-wise error rate over all audits, in (0, 0.5).
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
@@ -128,11 +129,10 @@ def audit(
         certify: use all samples, also after a refutation, for a sharper bound on ε.
         bits: count the low-order bits of floating-point outputs in the verdict.
         min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected on some
-        pair
-            with probability 0.9; `math.inf` for no requirement.
+            pair with probability 0.9; `math.inf` for no requirement.
         black_box: use samples only: no exact output distributions, no declared densities.
         evidence: an earlier result, with another seed, whose e-values are added.
-        only: "privacy" or "utility", to audit only one of them.
+        only: "privacy" or "utility"; None for both, of an algorithm of the catalogue.
         game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
@@ -144,8 +144,9 @@ def audit(
         Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
-    datasets = None if pair is None else pair_of(pair)
-    described = data if isinstance(data, str) else None
+    placed = None if pair is None else pair_of(pair)
+    table = table_of(data)
+    described = table.name if table is not None else data if isinstance(data, str) else None
     subject = adapted(target)
     stated = stated_claim(claim, epsilon, delta, relation)
     refuse_half(
@@ -158,11 +159,13 @@ def audit(
         seed=seed,
         alpha=alpha,
         runs=runs,
-        seconds=seconds,
-        call_seconds=call_seconds,
+        time=time,
+        call_time=call_time,
         jobs=jobs,
-        pair=datasets,
+        pair=None if placed is None else placed.datasets,
         data=described,
+        container=placed.container if placed is not None else None if table is None else table.container,
+        table=None if table is None else table.records,
         size=None if data is not None and described is None else size,
         parameters=dict(parameters or {}),
         certify=certify,
@@ -173,11 +176,11 @@ def audit(
         only=only,
         game=game,
         groups=groups,
-        call=call_text(audit, {**given, "pair": datasets}),
+        call=call_text(audit, {**given, "pair": placed, "data": data if table is None or data is described else table}),
         door="Python",
         **stated,
     )
-    if data is not None and not isinstance(data, str):
+    if data is not None and described is None:
         with _watched(progress) as watch:
             request = on_found_pairs(
                 request, subject, data, size=size, placed=pair is not None or game is not None, tell=watch.on
@@ -198,7 +201,7 @@ def assert_private(
         target, claim: as of `audit`.
         allow_inconclusive: also return where nothing was refuted but the budget could not decide. A mechanism that
             crashes never passes.
-        settings: the keyword arguments of `audit`. Of a catalogue name only the privacy is audited.
+        settings: the keyword arguments of `audit`.
 
     Returns:
         The result, no audit of which fails.
@@ -209,8 +212,6 @@ def assert_private(
         DpauditError: of one of its kinds, for anything that cannot be used as given.
     """
     __tracebackhide__ = True
-    if isinstance(target, str):
-        settings = {"only": "privacy", **settings}
     result = audit(target, claim, **settings)
     if (error := refusal(result, allow_inconclusive=allow_inconclusive)) is not None:
         raise error
@@ -230,7 +231,7 @@ def verify(
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     jobs: int = 1,
     parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
@@ -248,7 +249,7 @@ def verify(
         ordered: whether the order of the records matters to your own mechanism.
         symmetries: use the symmetries that the mechanism declares; without them every distribution is computed.
         epsilon, delta, relation: the claim; the mechanism's own where None.
-        seconds: time limit.
+        time: time limit in seconds.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
@@ -264,7 +265,7 @@ def verify(
     return _run(
         Request(
             targets=(target,),
-            seconds=seconds,
+            time=time,
             jobs=jobs,
             epsilon=epsilon,
             delta=delta,
@@ -286,7 +287,7 @@ def compare(
     sizes: Sequence[int] = (),
     parameters: Mapping[str, object] | None = None,
     runs: int | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -299,7 +300,7 @@ def compare(
         sizes: numbers of records; the comparison's own without them.
         parameters: its fields to change, e.g. {"epsilon": 0.5}.
         runs: samples for each kind of inputs, and per dataset of each pair.
-        seconds: time limit.
+        time: time limit in seconds.
         alpha: family-wise error rate over all audits.
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
@@ -319,7 +320,7 @@ def compare(
             seed=seed,
             alpha=alpha,
             runs=runs,
-            seconds=seconds,
+            time=time,
             jobs=jobs,
             comparison=ComparisonSpec(name, tuple(sizes), tuple((parameters or {}).items())),
             call=call_text(compare, given),
@@ -344,7 +345,7 @@ def worst(
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
-    seconds: float | None = None,
+    time: float | None = None,
     seed: int = 0,
     parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
@@ -362,7 +363,7 @@ def worst(
         ordered: whether the order of the records matters to your own mechanism.
         pairs: most pairs whose output distributions are compared.
         epsilon, delta, relation: the claim; the mechanism's own where None.
-        seconds: time limit.
+        time: time limit in seconds.
         seed: random seed; the same seed gives the same result.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
@@ -379,7 +380,7 @@ def worst(
         Request(
             targets=(target,),
             seed=seed,
-            seconds=seconds,
+            time=time,
             epsilon=epsilon,
             delta=delta,
             relation=relation,

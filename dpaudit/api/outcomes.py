@@ -6,9 +6,11 @@ which any test runner reports as such, one is an interrupt. Each holds the resul
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpaudit.api.result import Result
 from dpaudit.report.short import failure_text
-from dpaudit.results.model import Verdict
+from dpaudit.results.model import Audit, Verdict
 
 __all__ = ["InconclusiveAudit", "Interrupted", "PrivacyViolation", "refusal"]
 
@@ -40,7 +42,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def refusal(
-    result: Result, *, again: str | None = None, allow_inconclusive: bool = False
+    result: Result, *, again: str | None = None, allow_inconclusive: bool = False, verbose: bool = False
 ) -> PrivacyViolation | InconclusiveAudit | None:
     """What a test is to raise on a result; None where every audit of privacy in it passes.
 
@@ -51,16 +53,21 @@ def refusal(
         again: how to make it again, for the message; what the result says of itself without it.
         allow_inconclusive: pass where nothing was refuted but an audit could not be decided. One whose mechanism
             crashed never passes, nor does a result without any.
+        verbose: whether the message says how each verdict was made, too.
     """
     how = again or result.command
     failed = [audit for audit in result.audits if audit.verdict is Verdict.FAIL]
     if failed:
-        return PrivacyViolation("\n".join(failure_text(audit, again=how) for audit in failed), result)
+        return PrivacyViolation(_text(failed, how, verbose=verbose), result)
     undecided = [
         audit
         for audit in result.audits
         if audit.crashed or (audit.verdict is Verdict.INCONCLUSIVE and not allow_inconclusive)
     ]
     if undecided:
-        return InconclusiveAudit("\n".join(failure_text(audit, again=how) for audit in undecided), result)
+        return InconclusiveAudit(_text(undecided, how, verbose=verbose), result)
     return None if result.audits else InconclusiveAudit("Nothing was audited for privacy.", result)
+
+
+def _text(audits: Sequence[Audit], again: str, *, verbose: bool) -> str:
+    return "\n".join(failure_text(audit, again=again, verbose=verbose) for audit in audits)

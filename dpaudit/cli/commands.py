@@ -11,35 +11,27 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from dpaudit import config
-from dpaudit.cli.cards import card_rows, sizes_block
-from dpaudit.cli.doctor import findings
-from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, comparisons, with_options
-from dpaudit.cli.requests import named_targets, parameter, request_of, workers
-from dpaudit.cli.run import code_of, compared, finish, run, written
-from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
-from dpaudit.engine import orchestrator, store
+from dpaudit.cli.first import CHECK_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
+from dpaudit.cli.panels import PanelCommand, epilog
+from dpaudit.cli.targets import named_targets, refuse_unknown
+from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
-from dpaudit.language.checks import whole
-from dpaudit.options import UTILITY
+from dpaudit.extras import installed_version
+from dpaudit.options import PRIVACY, UTILITY
 from dpaudit.plans import registry
-from dpaudit.plans.jobs import instance_of
-from dpaudit.plans.request import Request
 from dpaudit.report import files
-from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
-from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
-from dpaudit.results.faults import exit_code
 from dpaudit.results.plain import flat
-from dpaudit.results.stream import events_of
-from dpaudit.subjects.target import with_parameters
-from dpaudit.subjects.user_errors import described
+
+# Each command imports what it needs when it runs: the engine takes a second, which --help and a typo should not take.
+if TYPE_CHECKING:
+    from dpaudit.plans.request import Request
 
 app = typer.Typer(
     name="dpaudit",
@@ -50,6 +42,7 @@ app = typer.Typer(
 )
 
 NOWHERE = Outputs()
+TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
 
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -57,7 +50,7 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        say(f"dpaudit {orchestrator.environment()['dpaudit']}\n")
+        say(f"dpaudit {installed_version('dpaudit')}\n")
         raise typer.Exit
 
 
@@ -93,7 +86,9 @@ def example_command(
 
 @app.command("doctor")
 def doctor_command() -> None:
-    """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    """Check the installation, and run a self-test."""
+    from dpaudit.cli.doctor import findings
+
     ill = 0
     for finding in findings():
         say(f"{finding}\n")
@@ -104,21 +99,28 @@ def doctor_command() -> None:
 
 @app.command("list")
 def list_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORD", help="Only names or titles with these words, or close to them."),
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option("--family", metavar="NAME", help="Only this family, e.g. interior-points.")
+    ] = None,
+    failing: Annotated[
+        bool, typer.Option("--failing", help="Only algorithms of which a claim, as printed, is refuted.")
+    ] = False,
     corpus: Annotated[
         bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
 ) -> None:
-    """List every algorithm with its claim and source."""
-    group = registry.CORPUS if corpus else registry.ALGORITHMS
-    cards = [registry.algorithm(name).card for name in registry.names(group)]
-    if corpus:
-        known_bugs = [(c, c.known_bug) for c in cards if c is not None and c.known_bug is not None]
-        show(
-            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in known_bugs])
-        )
-        return
-    rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    show(render_list(rows))
+    """List the algorithms by family, with claim and known verdict."""
+    from dpaudit.cli.cards import corpus_listing, listing
+    from dpaudit.cli.out_console import show
+
+    if corpus and family is not None:
+        raise UsageError("--family is about algorithms; leave it or --corpus out.")
+    chosen = words or ()
+    show(corpus_listing(chosen, failing=failing) if corpus else listing(chosen, family=family, failing=failing))
 
 
 @app.command("show")
@@ -130,16 +132,25 @@ def show_command(
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show every deviation from its source and every audit, too.")
+    ] = False,
 ) -> None:
-    """Show an algorithm's card: its source, claim, inputs, and where the program deviates from the paper."""
+    """Show what an algorithm does, its claim and what is known of it."""
     canonical = registry.canonical_name(name)
+    from dpaudit.cli.cards import described, sizes_block
+    from dpaudit.cli.out_console import show
+    from dpaudit.cli.requests import parameter
+    from dpaudit.plans.jobs import instance_of
+    from dpaudit.subjects.target import with_parameters
+
     kind, plan = registry.algorithm(canonical), registry.plan(canonical)
     if kind.card is None:
         raise UsageError(f"{canonical} has no card.")
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
-        show(render_card(card_rows(kind, kind.card, plan)))
+        show(described(kind, kind.card, plan, verbose=verbose))
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
@@ -147,33 +158,45 @@ def show_command(
     show(sizes_block(mechanism, mechanism.sample_sizes))
 
 
-@app.command("check")
+@app.command("check", cls=PanelCommand, epilog=epilog(*CHECK_EXAMPLES))
 @with_options
 def check_command(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="What to check; one or more names.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}.", autocompletion=algorithms, rich_help_panel=WHAT
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
-    corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Audit the whole catalogue.", rich_help_panel=WHAT)] = False,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
+    ] = False,
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
-    expect: Annotated[bool, typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.")] = False,
-    privacy: Annotated[bool, typer.Option("--privacy", help="Test privacy claims only.")] = False,
+    expect: Annotated[
+        bool,
+        typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.", rich_help_panel=OUTPUT),
+    ] = False,
+    privacy: Annotated[
+        bool, typer.Option("--privacy", help=PRIVACY.about, rich_help_panel=PRIVACY.panel)
+    ] = False,
     utility: Annotated[
-        bool, typer.Option(UTILITY.flag, help=UTILITY.about)
+        bool, typer.Option(UTILITY.flag, help=UTILITY.about, rich_help_panel=UTILITY.panel)
     ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
-    if privacy and utility:
-        raise UsageError("--privacy and --utility exclude each other; without them, both are audited.")
-    only = "privacy" if privacy else "utility" if utility else None
-    request = request_of("check", named_targets(targets, every=every, corpus=corpus), given, only=only)
+    """Audit a claim of privacy: your own function's, or an algorithm's."""
+    # the whole catalogue is audited whole; of a name it is the privacy that is in question
+    both = privacy == utility and (privacy or every)
+    only = None if both else "utility" if utility else "privacy"
+    named = named_targets(targets, every=every, corpus=corpus)
+    refuse_unknown(named)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
+    request = request_of("check", named, given, only=only)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
     evidence = request.prior_from
@@ -181,83 +204,113 @@ def check_command(
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
-    finish(request, outputs, quiet=quiet, expect=expect)
+    finish(request, outputs, quiet=quiet, verbose=verbose, expect=expect)
 
 
-@app.command("verify")
+@app.command(
+    "verify", cls=PanelCommand, epilog=epilog("dpaudit verify RecPrefix", "dpaudit verify ADist --domain 3 --size 3")
+)
 @with_options
 def verify_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object",
-            help="What to verify; its output distributions must be computable.", autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
         ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    """Prove or refute a claim exactly, on all datasets of a small domain."""
+    refuse_unknown(targets)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
     request = request_of("verify", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
-    finish(request, outputs, quiet=quiet)
+    finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
-@app.command("worst")
+@app.command("worst", cls=PanelCommand, epilog=epilog("dpaudit worst ADist", "dpaudit worst RecConcave --scores"))
 @with_options
 def worst_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="A mechanism whose output distributions are computable.",
-            autocompletion=algorithms,
+            metavar="TARGET", help=f"{TARGETS}; its output distributions must be computable.",
+            autocompletion=algorithms, rich_help_panel=WHAT,
+        ),
+    ],
+    given: Given,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Search for the pair with the largest exact ε."""
+    refuse_unknown(targets)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
+    request = request_of("worst", targets, given)
+    files.refuse_unwritable(outputs, _sources(request))
+    finish(request, outputs, quiet=quiet, verbose=verbose)
+
+
+@app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
+@with_options
+def compare_command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons,
+            rich_help_panel=WHAT,
         ),
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
-    """Search for the pair of the largest exact ε, where there are too many to verify them all."""
-    request = request_of("worst", targets, given)
-    files.refuse_unwritable(outputs, _sources(request))
-    finish(request, outputs, quiet=quiet)
+    """Compare algorithms for one task on the same inputs."""
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
 
-
-@app.command("compare")
-@with_options
-def compare_command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons)
-    ],
-    given: Given,
-    outputs: Outputs = NOWHERE,
-    quiet: Quiet = False,
-) -> None:
-    """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
     request = request_of("compare", [name], given)
     files.refuse_unwritable(outputs)
     finish(request, outputs, quiet=quiet)
 
 
-@app.command("report")
+@app.command("report", cls=PanelCommand)
 @with_options
 def report_command(
-    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="JSON written by `dpaudit check --json`.")],
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="Written by `dpaudit check --json`.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     expect: Annotated[
-        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.")
+        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.", rich_help_panel=OUTPUT)
     ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    """Show a JSON result, or write it as HTML, JUnit XML, Markdown, …"""
+    from rich.console import Console
+
+    from dpaudit.cli.out_console import OutConsole
+    from dpaudit.cli.requests import workers
+    from dpaudit.cli.run import code_of, written
+    from dpaudit.language.checks import whole
+    from dpaudit.report.console import ConsoleReporter
+    from dpaudit.report.event_log import EventLog
+    from dpaudit.results.stream import events_of
+
     processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
     out = OutConsole()
     if not outputs.named:
-        ConsoleReporter(out, Console(stderr=True), quiet=quiet).show(result)
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet, verbose=verbose).show(result)
     with EventLog(outputs) as log:
         for event in events_of(result):
             log.on(event)
@@ -268,20 +321,30 @@ def report_command(
     raise typer.Exit(code_of(failures, 0))
 
 
-@app.command("replay")
+@app.command("replay", cls=PanelCommand)
 @with_options
 def replay_command(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="The replay id shown in a report.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    """Run a stored audit again, from the same seed."""
+    from dpaudit.cli.requests import workers
+    from dpaudit.cli.run import code_of, compared, run, written
+    from dpaudit.engine import store
+    from dpaudit.plans.request import Request
+    from dpaudit.report.event_log import EventLog
+    from dpaudit.results.faults import exit_code
+
     kept = store.get(identifier)
     request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
-        result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
+        result, failures = run(
+            request, log, quiet=quiet, verbose=verbose, stdout_taken=outputs.take_stdout, only=identifier
+        )
     failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.prior_from)
     for failure in failures:
         complain(str(failure))
@@ -338,6 +401,8 @@ def main() -> None:
         # a bug of dpaudit's own: still one sentence, and how to see the rest
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
+        from dpaudit.subjects.user_errors import described
+
         complain(str(InternalError(described(error))))
         code = 4
     try:

@@ -47,6 +47,8 @@ _SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
 
 def main() -> NoReturn:
     """Entry point of the console script and of `python -m dpaudit`."""
+    if sys.argv[1:] == ["--version"]:
+        sys.exit(_say_version())
     if not _can_supervise():
         from dpaudit.cli.commands import main as command_line
 
@@ -59,6 +61,21 @@ def main() -> NoReturn:
         _complain("Interrupted.")
         code = INTERRUPTED
     sys.exit(code)
+
+
+def _say_version() -> int:
+    """The exit code. Nothing runs that must be supervised, and the parser alone would take longer than the answer."""
+    from dpaudit.cli.terminal import complain, say, settle_terminal
+    from dpaudit.errors import ReportError
+    from dpaudit.extras import installed_version
+
+    settle_terminal()
+    try:
+        say(f"dpaudit {installed_version('dpaudit')}\n")
+    except ReportError as error:
+        complain(str(error))
+        return error.exit_code
+    return 0
 
 
 def _can_supervise() -> bool:

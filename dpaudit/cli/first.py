@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.config import SETTINGS, Config
-from dpaudit.engine import store
 from dpaudit.errors import ReportError
 from dpaudit.whole_files import write_file
 
@@ -23,12 +22,18 @@ Audit your own function f(dataset, rng):
   dpaudit check my.py:f --epsilon 1 --data 'integers(0, 100)' --html report.html
 
 Algorithms of the literature, as printed:
-  dpaudit list                     all of them, with claim and source
+  dpaudit list                     all of them, with claim and known verdict
   dpaudit check RecPrefix          audit one; `show` describes it, `verify` proves small cases
 
   dpaudit --help                   all commands        dpaudit doctor   is everything installed?
   dpaudit --install-completion     completion for your shell
 """
+
+CHECK_EXAMPLES = (
+    "dpaudit check my.py:f --epsilon 1 --data 'integers(0, 100)'",
+    "dpaudit check my.py:f --epsilon 1 --pair '[0,1,1]' '[0,1,0]' --time 60",
+    "dpaudit check RecPrefix --html report.html",
+)
 
 EXAMPLE = '''\
 """A noisy count, with and without its bug.
@@ -87,6 +92,8 @@ def defaults(settings: Config, group: Any, command: str | None) -> dict[str, dic
 
 def shown_config(config: Config) -> str:
     """Every setting, its value, and where it comes from."""
+    from dpaudit.engine import store
+
     where = str(config.path) if config.path is not None else ""
     rows = [
         (key, _spelled(config.values[key]) if key in config.values else setting.unset or _spelled(setting.default),

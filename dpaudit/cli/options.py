@@ -11,16 +11,29 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 import typer
 
 from dpaudit import options
-from dpaudit.language import relation_names
 from dpaudit.plans import registry
 from dpaudit.report.files import Outputs
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line per audit, without progress.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help=options.JOBS.about)]
-Changed = Annotated[
-    list[str] | None, typer.Option("--param", metavar=options.PARAMETERS.metavar, help=options.PARAMETERS.about)
+
+def _about(option: options.Option) -> str:
+    """What the help says of an option; a default that is no value is written as the parser writes the others."""
+    return f"{option.about}  [default: {option.unset}]" if option.unset else option.about
+
+
+WHAT, OUTPUT = options.PANELS[0], options.PANELS[-1]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print one line per audit, without progress.", rich_help_panel=OUTPUT),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Also print how each verdict was made.", rich_help_panel=OUTPUT),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", help=_about(options.JOBS), metavar="N", rich_help_panel=options.JOBS.panel),
 ]
 Given: TypeAlias = dict[str, Any]
 """What a command was given of the options of the table, by key: the type of the parameter that stands for them."""
@@ -38,12 +51,18 @@ def comparisons(incomplete: str) -> list[str]:
 
 def relations(incomplete: str) -> list[str]:
     """Relations that begin so, for a shell."""
+    from dpaudit.language import relation_names
+
     return [name for name in relation_names() if name.startswith(incomplete)]
 
 
+_METAVARS = {"number": "NUMBER", "count": "N", "text": "TEXT"}
 _OUTPUTS: dict[str, object] = {
     field.name: Annotated[
-        str | None, typer.Option(f"--{field.name}", metavar=field.metadata["metavar"], help=field.metadata["about"])
+        str | None,
+        typer.Option(
+            f"--{field.name}", metavar=field.metadata["metavar"], help=field.metadata["about"], rich_help_panel=OUTPUT
+        ),
     ]
     for field in fields(Outputs)
 }
@@ -90,7 +109,8 @@ def _annotation(option: options.Option) -> object:
     kind: Any = {"pair": tuple[str, str], "parameters": list[str]}.get(option.kind, options.KINDS[option.kind])
     flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}" if option.off else option.flag
     words = typer.Option(
-        flag, help=option.about, metavar=option.metavar or None,
+        flag, help=_about(option), metavar=option.metavar or _METAVARS.get(option.kind), rich_help_panel=option.panel,
+        show_default=not option.unset,
         autocompletion=relations if option.kind == "relation" else None,
     )
     return Annotated[kind if option.default is not None else kind | None, words]

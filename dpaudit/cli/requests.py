@@ -10,16 +10,14 @@ from typing import Any
 
 from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
-from dpaudit.language import Dataset
-from dpaudit.options import OPTIONS
-from dpaudit.plans import registry
+from dpaudit.options import DATA, OPTIONS, PAIR
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
-from dpaudit.results.datasets import parse_dataset
+from dpaudit.results.given_data import parse_pair, table_of
 
 
 def request_of(
-    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = None
+    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = "privacy"
 ) -> Request:
     """What a command asks for.
 
@@ -27,7 +25,7 @@ def request_of(
         command: one of `dpaudit.options.OPTIONS`.
         targets: what it names.
         given: values of its options, by key, as the parser has them.
-        only: "privacy" or "utility" for one of them alone.
+        only: "privacy" or "utility" for one of them alone; None for both.
 
     Raises:
         UsageError and its kinds: options that do not go together, or values that cannot be.
@@ -42,6 +40,8 @@ def request_of(
         if option.negates:
             parts[part][field] = not value
     own = parts.pop("")
+    if command == "check":
+        own |= _datasets(own.pop("pair"), own.pop("data"))
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
     if (evidence := own.get("prior_from")) is not None:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])
@@ -50,20 +50,21 @@ def request_of(
     return Request(**own, **{part: _PARTS[part](**held) for part, held in parts.items()})
 
 
-def named_targets(targets: list[str] | None, *, every: bool, corpus: bool) -> tuple[str, ...]:
-    """The targets of `dpaudit check`: those that are named, or all of the catalogue or the corpus.
+def _datasets(pair: tuple[str, str] | None, data: str | None) -> dict[str, object]:
+    """--pair and --data as fields of a request.
 
     Raises:
-        UsageError: more than one of these.
+        UsageError: both name files.
     """
-    if sum((every, corpus, bool(targets))) > 1:
-        raise UsageError("Give names, --all or --corpus, not several of them.")
-    whole = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
-    return tuple(registry.names(whole[0])) if whole else tuple(targets or ())
-
-
-def _pair(texts: tuple[str, str] | None) -> tuple[Dataset, Dataset] | None:
-    return None if texts is None else (parse_dataset(texts[0]), parse_dataset(texts[1]))
+    if pair is not None:
+        if data is not None:
+            raise UsageError("Give {} or {}, not both.", PAIR, DATA)
+        given = parse_pair(*pair)
+        return {"pair": given.datasets, "container": given.container, "files": given.files}
+    table = table_of(data)
+    if table is None:
+        return {"data": data}
+    return {"data": table.name, "table": table.records, "container": table.container}
 
 
 def _parameters(texts: list[str] | None) -> dict[str, object]:
@@ -101,7 +102,7 @@ def parameter(text: str) -> tuple[str, object]:
         return name.strip(), value.strip()
 
 
-_READ: Mapping[str, Callable[[Any], object]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
+_READ: Mapping[str, Callable[[Any], object]] = {"parameters": _parameters, "sizes": _sizes}
 """From what the parser has to what a request has, by kind of option."""
 _PARTS: Mapping[str, Callable[..., Any]] = {
     "verify": VerifyMode,

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from dpaudit import config
-from dpaudit.cli.terminal import OutConsole, complain
+from dpaudit.cli.out_console import OutConsole
+from dpaudit.cli.terminal import complain
 from dpaudit.engine import orchestrator, store
 from dpaudit.engine.resumed import resumed
 from dpaudit.errors import ReportError, UsageError
@@ -30,11 +31,13 @@ from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, C
 from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
 
 
-def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = False) -> None:
+def finish(
+    request: Request, outputs: Outputs, *, quiet: bool, verbose: bool = False, expect: bool = False
+) -> None:
     """Run, show, write, keep, and exit with the code that the result asks for."""
     stdout_taken = outputs.take_stdout
     with EventLog(outputs) as log:
-        result, failures = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
+        result, failures = run(request, log, quiet=quiet, verbose=verbose, stdout_taken=stdout_taken)
     if request.comparison is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
         out = OutConsole()
         out.print(comparison_block(result))
@@ -73,7 +76,8 @@ def written(
 
 
 def run(
-    request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, only: str | None = None
+    request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, verbose: bool = False,
+    only: str | None = None,
 ) -> tuple[Result, list[ReportError]]:
     """Run, show and log: the result, and why it could not be shown to the end where it could not."""
     # what the report tells to type must not depend on the folder it is typed in
@@ -86,7 +90,7 @@ def run(
         log.go_on(before.lines)
     with (
         contextlib.closing(orchestrator.check(request, only=only, resumed=known)) as stream,
-        ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter,
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet, verbose=verbose) as reporter,
     ):
         event = next(stream)
         while True:

@@ -1,4 +1,4 @@
-"""Output to a terminal, file or pipe: nothing is lost, and the exit code is right."""
+"""Text to a terminal, file or pipe: nothing is lost, and the exit code is right. Every start imports this."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import errno
 import io
 import os
 import sys
-from typing import Any
-
-from rich.console import Console
 
 from dpaudit.errors import ReportError
 from dpaudit.report import files
@@ -18,41 +15,6 @@ from dpaudit.results.plain import flat, visible
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
 LEAST_COLUMNS = 20
 """A terminal that says that it is narrower is not believed."""
-
-
-class OutConsole(Console):
-    """A console whose reader may go away (`| head`), or whose disk may be full: what follows is dropped.
-
-    Reports are still written; where it is the disk `failures` says so, once.
-    """
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr)
-        self.failures: list[ReportError] = []
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        files.drop(sys.stderr if self.stderr else sys.stdout)
-
-    def print(self, *objects: object, **how: Any) -> None:
-        """As `Console.print`; what cannot be written does not end the run."""
-        try:
-            super().print(*objects, **how)
-        except OSError as error:
-            self.failures.append(_unwritten(error))
-            self.on_broken_pipe()
-
-
-def show(block: object) -> None:
-    """Print onto stdout.
-
-    Raises:
-        ReportError: it cannot be written.
-    """
-    out = OutConsole()
-    out.print(block)
-    for failure in out.failures:
-        raise failure
 
 
 def say(text: str) -> None:
@@ -67,10 +29,11 @@ def say(text: str) -> None:
         files.drop(sys.stdout)
     except OSError as error:
         files.drop(sys.stdout)
-        raise _unwritten(error) from None
+        raise unwritten(error) from None
 
 
-def _unwritten(error: OSError) -> ReportError:
+def unwritten(error: OSError) -> ReportError:
+    """That stdout cannot be written, and why."""
     return ReportError(f"Cannot write to stdout: {error.strerror or error}.")
 
 

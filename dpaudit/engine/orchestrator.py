@@ -9,7 +9,6 @@ import time
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from dpaudit.adversary import Pair
@@ -27,6 +26,7 @@ from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.needed import samples_needed
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
+from dpaudit.extras import installed_version
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
@@ -85,7 +85,7 @@ def check(
         UsageError and its kinds, before anything is run; TimeLimitError, if the time limit comes before that.
     """
     started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
-    runner = Runner(request.jobs, request.seconds, clock)
+    runner = Runner(request.jobs, request.time, clock)
     try:
         # this imports what is named, which may never end
         with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):
@@ -167,10 +167,7 @@ def environment() -> dict[str, str]:
     """Versions that a result depends on."""
     versions = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
     for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "unknown"
+        versions[package] = installed_version(package)
     return versions
 
 
@@ -253,7 +250,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         session = max((prior.session for prior in request.prior.values()), default=1)
         return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
     findings = _begun(work)
-    if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
+    if request.call_time is not None and isinstance(job.target, MechanismTarget):
         findings.notes.append(CallTimeOfMechanism())
     try:
         if job.tests and job.pairs:
@@ -325,7 +322,7 @@ def _sampled(
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
         raise always_fails(job.target.name, state.monitor.firsts[0], job.pairs[0].left)
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
-    if state.refuted and out.best is not None and request.data is not None:
+    if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
 
 
@@ -398,9 +395,9 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
     elif state is not None:
-        pair = pair_record(state.strongest.pair, job.claim)
+        pair = pair_record(state.strongest.pair, job.claim, job.target)
     elif job.pairs:
-        pair = pair_record(job.pairs[0], job.claim)
+        pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, breakdown = _ledger(job, findings, runner)
     # one figure shows counts and laws of the same pair

@@ -49,9 +49,12 @@ def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
         return EvidenceKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
     # calls that may take only so long have other outcomes
-    seconds = job.target.call_seconds if isinstance(job.target, FunctionTarget) else None
+    seconds = job.target.call_time if isinstance(job.target, FunctionTarget) else None
     limit = [] if seconds is None else [seconds]
-    text = json.dumps([job.target.name, code, claim, bits or job.bits, *limit])
+    # a function of frames may do other things with lists
+    container = job.target.container if isinstance(job.target, FunctionTarget) else None
+    handed = [] if container is None else [container.to_json()]
+    text = json.dumps([job.target.name, code, claim, bits or job.bits, *limit, *handed])
     return EvidenceKey(hashlib.sha256(text.encode()).hexdigest()[:16])
 
 

@@ -125,8 +125,8 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
 def _time_limit(job: PrivacyJob, findings: Findings, request: Request) -> Reason:
     needed, call = findings.needed, findings.call_time
     if needed is None or call is None or call < SLOW:
-        return TimeLimit(request.seconds, bool(job.tests))
-    return TimeLimit(request.seconds, True, call, needed.least, needed.for_power, needed.target)
+        return TimeLimit(request.time, bool(job.tests))
+    return TimeLimit(request.time, True, call, needed.least, needed.for_power, needed.target)
 
 
 def _broken(findings: Findings) -> dict[str, str]:

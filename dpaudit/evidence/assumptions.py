@@ -18,38 +18,39 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import copysign
+from math import copysign, isfinite
 from pathlib import Path
 from types import MethodType, ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import cloudpickle
 import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
-from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError, MechanismError, OutputError
 from dpaudit.evidence.kept_state import is_examined, played
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Claim, Dataset
+from dpaudit.language.containers import container_of
 from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
 from dpaudit.outputs.columns import as_number, flat
 from dpaudit.outputs.failures import hint, raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
+from dpaudit.outputs.parts import has_names, layout, taken_apart
 from dpaudit.results.datasets import dataset_to_json, json_text
 from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
-from dpaudit.stats import clopper_pearson
+from dpaudit.stats import clopper_pearson, kruskal_wallis
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects import by_value
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
-from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, copied
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
 
 _Target = TypeVar("_Target", MechanismTarget, FunctionTarget)
 SEEDS = 2
@@ -193,7 +194,7 @@ def _seeded(
 
 def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
     """A process in which calls of a function can be repeated; None where that would not test anything."""
-    if isinstance(target, FunctionTarget) and target.call_seconds is not None:
+    if isinstance(target, FunctionTarget) and target.call_time is not None:
         # the clock decides which calls take too long, and another process has another one
         return None
     known = {record.name: record for record in records}
@@ -287,7 +288,7 @@ class Monitor:
     totals: list[int] = field(default_factory=lambda: [0, 0])
     kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
     mixed: str | None = None
-    places: list[Kinds] = field(default_factory=list)
+    places: dict[Hashable, Kinds] = field(default_factory=dict)
     """The kinds of values in each place of outputs with parts, beside numbers that never repeat."""
     minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
     """Outputs with −0.0 in them."""
@@ -319,9 +320,9 @@ class Monitor:
                 self._kind(outcome)
             for outcome in outputs.others:
                 self._kind(outcome)
-                leaves = flat(outcome)
-                self._placed(leaves)
-                zeros = (one for one in leaves if type(one) is float and one == 0)
+                leaves = _placed(outcome)
+                self._kinds_of(leaves)
+                zeros = (one for _, one in leaves if type(one) is float and one == 0)
                 self.minus_zeros[which] += any(copysign(1, zero) < 0 for zero in zeros)
             for block in outputs.blocks:
                 minus = (block == 0) & np.signbit(block)
@@ -354,12 +355,11 @@ class Monitor:
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
             self._kind(outcome)
 
-    def _placed(self, leaves: Sequence[object]) -> None:
+    def _kinds_of(self, leaves: Sequence[tuple[Hashable, Hashable]]) -> None:
         """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
-        self.places += [Kinds(zeros=False) for _ in range(len(leaves) - len(self.places))]
-        for kinds, leaf in zip(self.places, leaves, strict=False):
+        for place, leaf in leaves:
             if type(leaf) not in (float, str):
-                self._kind(leaf, kinds)
+                self._kind(leaf, self.places.setdefault(place, Kinds(zeros=False)))
 
     def _kind(self, outcome: Hashable, kinds: Kinds | None = None) -> None:
         kinds = kinds or self.kinds
@@ -480,6 +480,18 @@ class Monitor:
         return None
 
 
+def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:
+    """The leaves of an outcome with their places: a dict that lacks a key has the same values at its other keys."""
+    if not has_names(outcome):
+        return list(enumerate(flat(outcome)))
+    skeleton, parts = taken_apart(outcome)
+    of = layout(outcome, skeleton)
+    leaves: list[tuple[Hashable, Hashable]] = list(zip(of.places, parts, strict=True))
+    if not of.texts:
+        leaves += [("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type)]
+    return leaves
+
+
 def _significant_bits(values: FloatArray) -> IntArray:
     mantissa = np.abs(np.frexp(values)[0] * 2.0**53).astype(np.int64)
     lowest = mantissa & -mantissa
@@ -505,7 +517,9 @@ def _refuse_if_always_failing(target: FunctionTarget, pair: Pair, seed: int) -> 
         raise always_fails(target.name, failures[0], pair.left)
 
 
-def always_fails(name: str, failure: Raised, dataset: Dataset | None = None, *, calls: int | None = None) -> MechanismError:
+def always_fails(
+    name: str, failure: Raised, dataset: Dataset | None = None, *, calls: int | None = None
+) -> MechanismError:
     """The error of a function that raised in every call.
 
     Args:
@@ -597,7 +611,7 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
             own = SeedSequence([seed, 0x5A4E, which, at])
             try:
                 with global_seeds(own, 0):
-                    outputs = canonical(target.subject(copied(dataset), default_rng(own), size))
+                    outputs = canonical(target.subject(target.given(dataset)(), default_rng(own), size))
             except Exception:
                 return None
             if not isinstance(outputs, tuple) or len(outputs) != size:
@@ -609,9 +623,7 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
             if size * CALLS - counts.max() < RARE * CALLS:
                 # the test's approximation wants more values that differ
                 continue
-            of_calls = column.reshape(CALLS, size)
-            statistic = kruskal(*of_calls).statistic
-            if min(chi2.sf(statistic, CALLS - 1), chi2.cdf(statistic, CALLS - 1)) < SHARED / len(columns):
+            if min(kruskal_wallis.tails(column.reshape(CALLS, size))) < SHARED / len(columns):
                 return AssumptionRecord(INDEPENDENT, False, (
                     "The outputs of one call are not independent: calls differ by more, or by less, than calls with "
                     "independent outputs do, so no bound on ε is valid; draw fresh noise for each of the `size` "
@@ -622,6 +634,12 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
 
 def _columns(outcomes: Sequence[Hashable]) -> list[FloatArray]:
     """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
+    if all(type(outcome) is float and isfinite(outcome) for outcome in outcomes):
+        # as below, where a number has itself as its only part, without a look at each
+        numbers = np.array(outcomes, dtype=np.float64)
+        _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+        most_frequent = numbers[first[counts == counts.max()].min()]
+        return [(numbers == most_frequent).astype(np.float64), numbers, numbers]
     (most, _), *_ = Counter(outcomes).most_common(1)
     columns = [np.array([float(outcome == most) for outcome in outcomes])]
     parts = [(outcome, *flat(outcome)[:PARTS]) for outcome in outcomes]
@@ -650,8 +668,8 @@ def _played(
 
 
 def _called(target: FunctionTarget, dataset: Dataset, seed: SeedSequence, word: int) -> _Call:
-    rng, records = default_rng(seed), copied(dataset)
-    before, state = fingerprint(records), str(rng.bit_generator.state)
+    rng, records = default_rng(seed), target.given(dataset)()
+    before, state = _image(target, records), str(rng.bit_generator.state)
     with global_seeds(seed, word):
         if not target.vectorised:
             outcome = canonical(target.outcome(records, rng))
@@ -664,7 +682,17 @@ def _called(target: FunctionTarget, dataset: Dataset, seed: SeedSequence, word: 
                 outcome = raised(error)
             else:
                 outcome = canonical(output)
-    return _Call(outcome, str(rng.bit_generator.state) != state, fingerprint(records) != before)
+    return _Call(outcome, str(rng.bit_generator.state) != state, _image(target, records) != before)
+
+
+def _image(target: FunctionTarget, records: Any) -> Hashable:
+    """Equal before and after a call that changes nothing in its input; the text of a long frame leaves rows out."""
+    if target.container is None:
+        return fingerprint(records)
+    try:
+        return type(records), fingerprint(target.container.records(records)), container_of(records)
+    except Exception:
+        return "no longer a dataset"
 
 
 @contextmanager

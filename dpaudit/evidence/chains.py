@@ -273,7 +273,8 @@ class _Runs(_Search):
         single, stated = self.job.claims[0], self.job.claims[-1]
         links = [
             ChainLink(
-                pair_record(pair, single), None, None, estimate=max(0.0, self._estimate(pair, single, LINK_RUNS))
+                pair_record(pair, single, self.job.target), None, None,
+                estimate=max(0.0, self._estimate(pair, single, LINK_RUNS)),
             )
             for pair in chain.links
         ]
@@ -281,7 +282,7 @@ class _Runs(_Search):
             single=claim_record(single),
             stated=claim_record(stated),
             tight=claim_record(single.chained(len(chain))),
-            pair=pair_record(chain.pair, stated),
+            pair=pair_record(chain.pair, stated, self.job.target),
             epsilon=None,
             delta=None,
             exceeded=False,

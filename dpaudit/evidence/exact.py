@@ -19,6 +19,7 @@ from dpaudit.results.refutation import TOLERANCE
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.arrays import BoolArray, FloatArray
 from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, outward
+from dpaudit.subjects.target import FunctionTarget, Target
 
 NOTHING = 1e-30
 """An ε below it, in an interval that contains 0, is what rounding has left of 0."""
@@ -157,9 +158,11 @@ def claim_record(claim: Claim) -> ClaimRecord:
     return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))
 
 
-def pair_record(pair: Pair, claim: Claim) -> PairRecord:
-    """The pair as results hold it."""
+def pair_record(pair: Pair, claim: Claim, target: Target | None = None) -> PairRecord:
+    """The pair as results hold it; what is audited says whether its records are rows with named cells."""
+    container = target.container if isinstance(target, FunctionTarget) else None
     return PairRecord(
         pair.label, pair.source, claim.relation.distance(pair.left, pair.right) or 0,
         dataset_to_json(pair.left), dataset_to_json(pair.right),
+        None if container is None or not container.fields else list(container.fields),
     )

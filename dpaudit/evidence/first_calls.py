@@ -24,7 +24,7 @@ from dpaudit.outputs.failures import hint, is_typing_error, raised
 from dpaudit.results.reasons import duration, needed_sentence
 from dpaudit.results.stream import Notice
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import FunctionTarget, copied
+from dpaudit.subjects.target import FunctionTarget
 
 AT_LEAST = 6
 """Calls that must all raise before a slow function is said to fail always, unless the error is a typing error."""
@@ -115,7 +115,7 @@ def of_slow_calls(
 
 
 def _call(target: FunctionTarget, dataset: Dataset, seed: SeedSequence) -> FirstCall:
-    records, rng, output, failure = copied(dataset), default_rng(seed), None, None
+    records, rng, output, failure = target.given(dataset)(), default_rng(seed), None, None
     with global_seeds(seed, 0):
         begun = time.monotonic()
         if target.vectorised:

@@ -18,7 +18,6 @@ from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 
 from dpaudit.errors import TimeLimitError, UsageError
@@ -216,6 +215,8 @@ def _parts(
         done += 1
     else:
         return
+    from joblib import delayed  # as in `Runner.parallel`
+
     with guarded(name):
         payload = packed(mechanism)
     pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)

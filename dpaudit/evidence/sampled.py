@@ -225,7 +225,7 @@ def _weigh(
         for q in _rates(job, track, last, alpha)
     )
     return SampledEvidence(
-        pair=pair_record(track.pair, claim),
+        pair=pair_record(track.pair, claim, job.target),
         direction=RIGHT_LEFT if learned.reverse else LEFT_RIGHT,
         event=event_record(learned.event),
         x=x,

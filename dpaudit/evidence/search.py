@@ -106,7 +106,7 @@ class _Search:
         if self.worthless:
             return
         job = self.job
-        neighbourhood = RecordMutations.like(self.best, job.claim.relation, job.records)
+        neighbourhood = RecordMutations.like(self.best, job.claim.relation, job.records, job.sizes)
         climbed = climb(self.best, self._score, neighbourhood, rng=default_rng([self.seed, SEARCH]), stop=self._stop)
         yield self._progress(0.0)
         for state in climbed:
@@ -221,7 +221,8 @@ def minimize_strongest(
     try:
         with runner.within(TIME_SHARE):
             minimized = minimize(
-                strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
+                strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS,
+                sizes=job.sizes,
             )
     except DpauditError as error:
         findings.notes.append(NotMinimized(error))

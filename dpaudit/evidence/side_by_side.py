@@ -8,9 +8,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from joblib import delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
-
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.plans.job import Job
 from dpaudit.results.model import Audit, UtilityAudit
@@ -51,6 +48,9 @@ def side_by_side(
     Yields:
         (place in `work`, its audit, seconds), in whatever order they end.
     """
+    from joblib import delayed  # as in `Runner.parallel`
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
     deadline = None if runner.left is None else time.time() + runner.left
     payloads = [packed((audit, one)) for one in work]
     ended = set[int]()

@@ -18,7 +18,7 @@ from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
 from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
-from dpaudit.outputs.canonical import Outcome, Output, Raised, real_shape
+from dpaudit.outputs.canonical import Outcome, Output, Raised, Structure, real_shape
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, Forms
 from dpaudit.stats.arrays import FloatArray
@@ -288,6 +288,10 @@ def _holds_float(value: Outcome) -> bool:
     if isinstance(value, tuple):
         # long tuples mostly contain plain parts: decide by types, without a call for each
         return not _PLAIN.issuperset(map(type, value)) and any(map(_holds_float, value))
+    if type(value) is Structure:
+        return _holds_float(value.parts)
+    if type(value) is float:
+        return True
     if is_dataclass(value) and not isinstance(value, type):
         return any(_holds_float(getattr(value, part.name)) for part in fields(value))
     return isinstance(value, float | np.floating)

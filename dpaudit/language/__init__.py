@@ -19,6 +19,7 @@ from dpaudit.language.card import (
     THESIS,
     UNDERSTANDING_SVT,
     Card,
+    Finding,
     KnownBug,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
@@ -107,6 +108,7 @@ __all__ = [
     "Distribution",
     "Draw",
     "Exchange",
+    "Finding",
     "Finite",
     "Fixed",
     "FloatArray",

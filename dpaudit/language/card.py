@@ -46,6 +46,28 @@ class KnownBug:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A printed claim that audits refute, or a wrong step of its proof.
+
+    Args:
+        number: of its section in FINDINGS.md.
+        kind: "privacy", or "utility" for a guarantee or a step of its proof.
+        title: of that section.
+
+    Raises:
+        ParameterError: it is of another kind, or has no title.
+    """
+
+    number: int
+    kind: str
+    title: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("privacy", "utility") or not self.title.strip():
+            raise ParameterError(f'Finding {self.number} is of kind "privacy" or "utility", and has a title.')
+
+
+@dataclass(frozen=True)
 class Card:
     """What you need to know about a registered algorithm before you trust its audit.
 
@@ -63,6 +85,7 @@ class Card:
             each.
         variants: names of other versions of the same algorithm.
         private: False for a baseline that claims no privacy.
+        findings: what audits refute of the claims as printed.
         known_bug: for the corpus of known-broken mechanisms (and their correct look-alikes), the bug.
 
     Raises:
@@ -80,6 +103,7 @@ class Card:
     deviations: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     private: bool = True
+    findings: tuple[Finding, ...] = ()
     known_bug: KnownBug | None = None
 
     def __post_init__(self) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
@@ -230,6 +229,8 @@ def optimal_composition(claims: Iterable[Claim], epsilon: float) -> float:
     Source: Kairouz, Oh and Viswanath 2015 on optimal composition; Murtagh and Vadhan 2016 where the claims differ.
     """
     parts = list(claims)
+    from scipy.special import gammaln  # half of the time that the language takes to import, and nothing else needs it
+
     counts = Counter(part.epsilon for part in parts)
     if math.prod(k + 1 for k in counts.values()) > LOSSES:
         return basic_composition(parts).delta_at(epsilon)

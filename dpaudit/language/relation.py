@@ -107,6 +107,12 @@ class ReplaceOne(Relation):
     kind: ClassVar[str] = "replace-one"
     of_records: ClassVar[bool] = True
 
+    def refusal(self, left: Dataset, right: Dataset) -> str:
+        # sizes differ where one dataset is the other without a row: the claim may be under add-remove-one
+        sizes = "" if len(left) == len(right) else f", as they have {len(left):,} and {len(right):,} records"
+        refusal = super().refusal(left, right)
+        return refusal and f"{refusal}{sizes}"
+
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         left, right = as_records(left), as_records(right)
         if len(left) != len(right):

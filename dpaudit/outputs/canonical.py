@@ -11,9 +11,10 @@ import math
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, MappingView
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ class Bottom(Enum):
 BOTTOM = Bottom.BOTTOM
 LONGEST = 1_000
 """Most bits of an integer that is written as a decimal."""
+KEYED = frozenset({"dict", "Series"})
+"""Kinds of structures whose parts are named by the user's keys, not by the fields of a class."""
 
 
 class NotANumber(Enum):
@@ -75,8 +78,21 @@ class Structure:
     parts: tuple[tuple[Outcome, Outcome], ...]
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{shown(name)}: {shown(part)}" for name, part in self.parts)
-        return f"{{{inside}}}" if self.kind == "dict" else f"{self.kind}({inside})"
+        """As Python and pandas write it, with keys in the order in which they came."""
+        if self.kind in KEYED:
+            inside = ", ".join(f"{shown(key)}: {shown(part)}" for key, part in self.items())
+            return f"{{{inside}}}" if self.kind == "dict" else f"Series({{{inside}}})"
+        return f"{self.kind}({', '.join(f'{name}={shown(part)}' for name, part in self.parts)})"
+
+    def items(self) -> list[tuple[Outcome, Outcome]]:
+        """The keys and values of a dict or Series, in the order in which they came."""
+        parts = list(self.parts)
+        if not parts or parts[-1][0] != ORDER:
+            return parts
+        _, order = parts.pop()
+        assert isinstance(order, tuple)
+        came = dict(zip(order, parts, strict=True))
+        return [came[at] for at in range(len(parts))]
 
 
 @dataclass(frozen=True)
@@ -133,6 +149,8 @@ def canonical(output: Output) -> Outcome:
         return output if output == output else NAN
     if kind is tuple or kind is list:
         return tuple(map(canonical, output))
+    if kind is dict:
+        return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
     if isinstance(output, np.generic):
         return _numpy_scalar(output)
     if isinstance(output, np.ndarray):
@@ -150,13 +168,7 @@ def as_sent(outcome: Outcome) -> Output:
         return tuple(map(as_sent, outcome))
     if type(outcome) is not Structure or outcome.kind != "dict":
         return outcome
-    parts = list(outcome.parts)
-    if parts and parts[-1][0] == _ORDER:
-        _, order = parts.pop()
-        assert isinstance(order, tuple)
-        came = dict(zip(order, parts, strict=True))
-        parts = [came[at] for at in range(len(parts))]
-    return {key: as_sent(value) for key, value in parts}
+    return {key: as_sent(value) for key, value in outcome.items()}
 
 
 def _number(output: Enclosed) -> Outcome:
@@ -338,16 +350,25 @@ def _other(output: Output) -> Outcome:
         return frozenset(map(canonical, output))
     if isinstance(output, Mapping):
         return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
-    if kind.__module__.partition(".")[0] == "pandas":
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
         return _pandas(output)
+    if library == "polars" and kind.__name__ in ("DataFrame", "Series"):
+        return _polars(output)
     if dataclasses.is_dataclass(output):
         return _named(output, [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)])
+    if is_array(output):
+        # of another library, such as torch or jax
+        shape = tuple(output.shape)
+        return Structure("array", (("shape", shape),)) if 0 in shape and len(shape) > 1 else canonical(output.tolist())
     if equals_itself_alone(output):
         raise OutputError(
-            f"An output of type {kind.__name__} cannot be counted because it equals only itself; {_REMEDY}."
+            f"An output of type {kind.__name__} cannot be counted because it equals only itself; {_remedy(output)}."
         )
     if not _hashes(output):
-        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it is not hashable; {_REMEDY}.")
+        raise OutputError(
+            f"An output of type {kind.__name__} cannot be counted because it is not hashable; {_remedy(output)}."
+        )
     if output != output:
         if not _is_nan(output):
             raise OutputError(
@@ -390,7 +411,7 @@ def _pandas(output: Output) -> Outcome:
     if name == "Series":
         items = _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
         beside = _beside(output, output.index)
-        return Structure("Series", (("items", items), *beside)) if beside else items
+        return Structure("named Series", (("items", items), *beside)) if beside else items
     if name in ("NaTType", "NAType"):
         return Structure(name.removesuffix("Type"), ())
     if name == "Interval":
@@ -400,8 +421,24 @@ def _pandas(output: Output) -> Outcome:
         members, beside = _labels(output), _beside(output)
         return Structure(name, (("values", members), *beside)) if beside else members
     if equals_itself_alone(output) or not _hashes(output):
-        raise OutputError(f"An output of type {name} cannot be counted; {_REMEDY}.")
+        raise OutputError(f"An output of type {name} cannot be counted; {_remedy(output)}.")
     return output  # type: ignore[no-any-return]
+
+
+def _polars(output: Output) -> Outcome:
+    """Convert polars objects, which are recognised by class name so that polars is not imported; rows have numbers."""
+    name = type(output).__name__
+    if name == "Series":
+        members = canonical(output.to_list())
+        return Structure("named Series", (("items", members), ("names 0", (output.name,)))) if output.name else members
+    values = tuple(canonical(column.to_list()) for column in output.get_columns())
+    parts = (("columns", tuple(output.columns)), ("index", tuple(range(output.height))), ("values", values))
+    return Structure("DataFrame", parts)
+
+
+def is_array(output: Output) -> bool:
+    """Whether an object is an array of a library that is not known here."""
+    return all(hasattr(output, name) for name in ("tolist", "dtype", "shape")) and not isinstance(output, type)
 
 
 def _labels(index: Output) -> tuple[Outcome, ...]:
@@ -429,14 +466,26 @@ def _items(kind: str, items: list[tuple[Outcome, Outcome]]) -> Structure:
 
     The original order is stored too: an attacker sees it, and it may be the order of the records.
     """
-    order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
-    parts = [items[at] for at in order]
-    if order != list(range(len(items))):
-        parts.append((_ORDER, tuple(order)))
-    return Structure(kind, tuple(parts))
+    keys = tuple([key for key, _ in items])
+    # equal keys of other types may be sorted differently
+    order = _sorted_texts(keys) if set(map(type, keys)) == {str} else _sorted(keys)
+    if order is None:
+        return Structure(kind, tuple(items))
+    return Structure(kind, (*(items[at] for at in order), (ORDER, order)))
 
 
-_ORDER = Structure("order", ())
+def _sorted(keys: tuple[Outcome, ...]) -> tuple[int, ...] | None:
+    """The indices of keys in sorted order; None if they are sorted."""
+    order = tuple(sorted(range(len(keys)), key=lambda at: (type(keys[at]).__name__, shown(keys[at]))))
+    return None if order == tuple(range(len(keys))) else order
+
+
+_sorted_texts = lru_cache(maxsize=1024)(_sorted)
+"""The same for strings: most programs return the same keys in every call."""
+
+
+ORDER = Structure("order", ())
+"""The name of the part that holds the order of keys, if that is not the sorted one."""
 
 
 def _hashes(output: object) -> bool:
@@ -449,3 +498,24 @@ def _hashes(output: object) -> bool:
 
 _ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger})
 _REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"
+
+
+def _remedy(output: Output) -> str:
+    """What to return instead of an output that cannot be counted."""
+    kind = type(output)
+    methods = ("collect", "to_pandas", "to_pylist", "toarray")
+    if "GroupBy" in kind.__name__:
+        instead = "output.sum()"
+    elif method := next((name for name in methods if callable(getattr(output, name, None))), None):
+        instead = f"output.{method}()"
+    elif isinstance(output, Iterator | MappingView):
+        instead = "list(output)"
+    elif hasattr(kind, "__float__"):
+        instead = "float(output)"
+    elif hasattr(output, "coef_"):
+        instead = "output.coef_"
+    elif callable(output):
+        instead = "what it returns when it is called"
+    else:
+        return _REMEDY
+    return f"{_REMEDY}, such as {instead}"

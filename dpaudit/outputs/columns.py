@@ -27,7 +27,8 @@ from uuid import UUID
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from dpaudit.outputs.canonical import Outcome, Raised, Structure, real_shape, shown
+from dpaudit.outputs.canonical import KEYED, Outcome, Raised, Structure, real_shape, shown
+from dpaudit.outputs.parts import interval
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 
 Floats = FloatArray
@@ -74,6 +75,13 @@ class Encoder(ABC):
     def totals(self) -> tuple[int, ...]:
         """The few single columns that describe the whole output."""
         return ()
+
+    readable: ClassVar[bool] = False
+    """Whether a threshold on one column is preferred to a learned score, or to a list of outputs, of equal evidence."""
+
+    def sentence(self, column: int, low: float, high: float) -> str:
+        """What it means that a column is in (low, high]: "output[3] > 1.5"."""
+        return interval(self.names[column], low, high)
 
 
 @dataclass(frozen=True)
@@ -152,6 +160,10 @@ class Vectors(Encoder):
         return (*names, "sum", "largest step", "largest − smallest", "place of the largest", "place of the smallest",
                 "sum of squashed coordinates", "sum of squashed differences", "sum of squares")
 
+    def sentence(self, column: int, low: float, high: float) -> str:
+        # the first difference is the coordinate itself
+        return super().sentence(0 if column == self.size else column, low, high)
+
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
         d = self.size
@@ -219,6 +231,10 @@ class Axis(ABC):
     def spec(self) -> dict[str, object]:
         """JSON form."""
 
+    def sentence(self, low: float, high: float) -> str:
+        """What it means that the score is in (low, high]."""
+        return interval(self.name, low, high)
+
 
 @dataclass(frozen=True)
 class Column(Axis):
@@ -237,6 +253,9 @@ class Column(Axis):
     @property
     def spec(self) -> dict[str, object]:
         return {"family": "column", "features": [self.name]}
+
+    def sentence(self, low: float, high: float) -> str:
+        return self.encoder.sentence(self.column, low, high)
 
 
 @dataclass(frozen=True)
@@ -390,7 +409,7 @@ def flat(value: Outcome) -> tuple[Outcome, ...]:
         return (value,)
     leaves: list[Outcome] = []
     for part in _parts(value):
-        if _parted(part):
+        if type(part) not in _ATOMS and _parted(part):
             leaves += flat(part)
         else:
             # an infinite number is a symbol, because sums and means cannot use it
@@ -401,6 +420,10 @@ def flat(value: Outcome) -> tuple[Outcome, ...]:
 def _parted(value: Outcome) -> bool:
     """Whether an outcome has parts; an atom such as ⊥ has none."""
     return isinstance(value, tuple | frozenset) or (is_dataclass(value) and not isinstance(value, type | Raised))
+
+
+_ATOMS = frozenset({float, int, str, bool, type(None)})
+"""Types that have no parts; others take longer to decide."""
 
 
 def _parts(value: Any) -> tuple[Outcome, ...]:
@@ -419,9 +442,6 @@ def _rank(member: Outcome) -> tuple[float, str]:
     """Sort key: numbers first, by size."""
     number = as_number(member)
     return (math.inf, shown(member)) if math.isnan(number) else (number, "")
-
-
-KEYED = frozenset({"dict", "Series"})
 
 
 def as_number(value: Outcome) -> float:

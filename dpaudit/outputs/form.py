@@ -20,7 +20,17 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.outputs.canonical import Bottom, NotANumber, Outcome, Output, Raised, Structure, TookLonger, shown
+from dpaudit.outputs.canonical import (
+    Bottom,
+    NotANumber,
+    Outcome,
+    Output,
+    Raised,
+    Structure,
+    TookLonger,
+    is_array,
+    shown,
+)
 from dpaudit.stats.enclosed import Enclosed
 
 MOST_FORMS = 1_000
@@ -275,8 +285,12 @@ def _form(output: Output, kind: type) -> str:
         if kind is frozenset and not inside:
             return ""
         return _cut(f"{_name(kind)} of {inside}" if inside else _name(kind))
-    if kind.__module__.partition(".")[0] == "pandas":
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
         return _cut(_of_pandas(output, kind))
+    if library == "polars" or is_array(output):
+        types = getattr(output, "dtypes", None) or [getattr(output, "dtype", "")]
+        return _cut(f"{_name(kind)} of {', '.join(map(str, types))}")
     if isinstance(output, str | bytes | bytearray | memoryview):
         return _name(kind)
     inside = ""

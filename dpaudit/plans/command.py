@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpaudit.options import OPTIONS, Option
+from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
 from dpaudit.results.datasets import dataset_to_json, json_text
 
@@ -16,6 +17,8 @@ def command_of(request: Request) -> str:
     return next((name for name, part in _PARTS.items() if getattr(request, part) is not None), "check")
 
 
+_PARTS_CHECKED = {"privacy": (), "utility": ("--utility",), None: ("--privacy", "--utility")}
+"""What of an algorithm of the catalogue is audited, by the field `only`."""
 _PARTS = {"verify": "verify", "worst": "worst_case", "compare": "comparison"}
 
 
@@ -32,8 +35,8 @@ def command_line(request: Request) -> str:
     for option in OPTIONS[command]:
         if not option.silent:
             words += _words(option, request)
-    if request.only is not None:
-        words.append(f"--{request.only}")
+    if command == "check":
+        words += _PARTS_CHECKED[request.only] if any(map(in_catalogue, request.targets)) else ()
     return shlex.join(words)
 
 
@@ -46,7 +49,9 @@ def _words(option: Option, request: Request) -> Iterator[str]:
     named = option.always or option.key in request.spelled
     match option.kind:
         case "pair":
-            if request.given_pairs:
+            if request.files:
+                yield from (option.flag, *request.files)
+            elif request.given_pairs:
                 yield from (option.flag, *(json_text(dataset_to_json(dataset)) for dataset in request.given_pairs[0]))
         case "parameters":
             for name, given in value.items() if isinstance(value, dict) else value:

@@ -68,11 +68,13 @@ class PairSearch(PrivacyJob):
 
     Args:
         records: what records are.
+        sizes: least and most records of a dataset, where the user gave a size; None for any.
         small: all datasets of these records where they are few: they are enumerated besides, although nobody asked for
             it, and where that fails samples remain.
     """
 
     records: Records
+    sizes: tuple[int, int] | None = None
     small: Scope | None = None
 
     @property

@@ -9,13 +9,24 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records, SampledFrom
+from dpaudit.adversary.pairs.observed import table_pairs
+from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
-from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, PiecewiseConstantScore, Quality
+from dpaudit.language import (
+    REPLACE_ONE,
+    Claim,
+    Mechanism,
+    Multiset,
+    PiecewiseConstantScore,
+    Quality,
+    Record,
+    Relation,
+)
 from dpaudit.options import (
     DATA,
     DEFAULT_DOMAIN,
@@ -38,6 +49,7 @@ from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMod
 from dpaudit.plans.subject import CatalogueSubject, OwnSubject, Subject, own_claim, subject_of, tested_claim
 from dpaudit.results.model import Verdict
 from dpaudit.results.notes import Note, OwnRandomness, Stated
+from dpaudit.subjects.adapters.base import Adapted
 from dpaudit.subjects.call_time import refuse_without_timer
 from dpaudit.subjects.stated import is_reproducible, stated_notes
 from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, with_parameters
@@ -47,6 +59,8 @@ MOST_DOMAIN = 10_000
 MOST_UNASKED = 1_000
 """Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
 WORST_PAIR = "the worst pair of a search"
+MOST_ROWS = 10_000
+"""Rows of a table whose neighbours are searched for: every pair that is tried has so many."""
 MOST_CHANGED = 10_000
 """Records in which the datasets of a pair that is searched for may differ."""
 
@@ -291,16 +305,19 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     if isinstance(value, Mechanism):
         target = MechanismTarget(name, subject.source, value)
     else:
-        if request.call_seconds is not None:
+        if request.call_time is not None:
             refuse_without_timer()
-        target = function_target(value, name, getattr(value, "source", subject.source), request.call_seconds)
+        source = getattr(value, "source", subject.source)
+        # adapters read their records as their library takes them
+        container = None if isinstance(value, Adapted) else request.handed_in
+        target = function_target(value, name, source, request.call_time, container)
     claim = tested_claim(request, own_claim(value), name)
     pairs = _pairs_wanted(request, claim)
     if not pairs:
         raise UsageError(
-            "Which datasets should {} be tested on? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' {} 20 to "
-            "let dpaudit search for pairs.",
-            name, PAIR, DATA, SIZE,
+            "Which datasets should {} be tested on? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' to let "
+            "dpaudit search for pairs; both take files as well, such as table.csv.",
+            name, PAIR, DATA,
         )
     _refuse_unrelated(name, pairs, claim)
     label = _label(request)
@@ -312,7 +329,8 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     if request.records is None:
         return job
     small = _small_scope(request, claim, request.records) if isinstance(value, Mechanism) else None
-    return PairSearch(**vars(job), records=request.records, small=small)
+    sizes = sizes_of(request, claim.relation)
+    return PairSearch(**vars(job), records=request.records, sizes=sizes, small=small)
 
 
 def _notes(function: Callable[..., object]) -> tuple[Note, ...]:
@@ -371,7 +389,10 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     records = request.records
     if records is None:
         return ()
-    size = request.size or DEFAULT_SIZE
+    # pairs depend on the seed, and not on the runs' streams
+    rng = default_rng([request.seed, 0x9A125])
+    table = None if request.table is None else _rows(request.table, request, rng)
+    size = len(table) if table is not None else request.size or DEFAULT_SIZE
     relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
     if relation.size > size and relation.kind == "replace-one":
         raise UsageError(
@@ -382,11 +403,43 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
             "{} changes {} records, and the search supports at most {:,}; give {}.",
             relation.name, relation.size, MOST_CHANGED, PAIR,
         )
-    # pairs depend on the seed, and not on the runs' streams
-    pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
+    pairs = (
+        starting_pairs(relation, records, size, rng)
+        if table is None
+        else table_pairs(relation, records, table, rng)
+    )
+    pairs = [pair for pair in pairs if sized(pair, sizes_of(request, relation))]
     if not pairs:
         raise UsageError("{} {!r} has no two datasets that are {} neighbours.", DATA, request.data, relation.name)
     return tuple(pairs)
+
+
+def sizes_of(request: Request, relation: Relation) -> tuple[int, int] | None:
+    """Least and most records of the datasets of a search: those that the user gave, or one step of the relation more.
+
+    A function may need exactly so many. None where no size is given: smaller and larger ones are tried too.
+    """
+    if request.size is None:
+        return None
+    room = relation.size if relation.kind == "add-remove-one" else 0
+    return max(request.size - room, 0), request.size + room
+
+
+def _rows(table: tuple[Record, ...], request: Request, rng: Generator) -> tuple[Record, ...]:
+    """The rows of a table that a search starts from: all, or `size` of them at random, in their order.
+
+    Raises:
+        UsageError: it has too few or too many.
+    """
+    size = len(table) if request.size is None else request.size
+    if size > len(table):
+        raise UsageError("{} is {:,}, and {} has {:,} rows.", SIZE, size, request.data, len(table))
+    if size > MOST_ROWS:
+        raise UsageError(
+            "{} has {:,} rows, and a search takes at most {:,}: give {} 1000 for 1,000 of them at random.",
+            request.data, len(table), MOST_ROWS, SIZE,
+        )
+    return table if size == len(table) else tuple(table[i] for i in sorted(rng.choice(len(table), size, replace=False)))
 
 
 def _of_case(
@@ -402,7 +455,9 @@ def _of_case(
     if case.scope is not None:
         _refuse_divergence(target.name, claim)
         return ExhaustiveDomain(**vars(given), scope=case.scope)
-    return given if request.records is None else PairSearch(**vars(given), records=request.records)
+    if request.records is None:
+        return given
+    return PairSearch(**vars(given), records=request.records, sizes=sizes_of(request, claim.relation))
 
 
 def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:

@@ -15,7 +15,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.play import Called
 from dpaudit.results.records import Location
 from dpaudit.subjects.adapters import Adapted
-from dpaudit.subjects.target import USER_MODULE
+from dpaudit.subjects.foreign import USER_MODULE
 
 _INSTALLED = {"site-packages", "dist-packages"}
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from dpaudit.errors import UnknownNameError, UsageError
-from dpaudit.language import Game, Mechanism
-from dpaudit.plans.comparison import Comparison
-from dpaudit.plans.plan import Plan
-from dpaudit.subjects.user_errors import described, sentence
+
+# a command line asks for names alone; what is registered brings the language with it, and numpy
+if TYPE_CHECKING:
+    from dpaudit.language import Game, Mechanism
+    from dpaudit.plans.comparison import Comparison
+    from dpaudit.plans.plan import Plan
 
 _Kind = TypeVar("_Kind")
 ALGORITHMS = "dpaudit.algorithms"
@@ -45,8 +47,7 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
             registered = point.load()
             rows = defined_in(registered, group) if isinstance(registered, ModuleType) else dict(registered)
         except Exception as error:
-            what = f"The entry point {point.value} ({group})"
-            raise UsageError(sentence(f"{what} cannot be loaded: {described(error)}")) from error
+            raise _unloadable(f"The entry point {point.value} ({group})", error) from error
         for name, where in rows.items():
             if table.setdefault(name, where) != where:
                 raise UsageError(f"{name} is registered twice, as {table[name]} and as {where}.")
@@ -108,6 +109,8 @@ def algorithm(name: str) -> type[Mechanism]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
+    from dpaudit.language import Mechanism
+
     registered = _load(CORPUS if name in names(CORPUS) else ALGORITHMS, name)
     if not isinstance(registered, type) or not issubclass(registered, Mechanism):
         raise UsageError(f"{name} is registered as an algorithm, and {registered!r} is no mechanism class.")
@@ -121,6 +124,8 @@ def plan(name: str) -> Plan:
         UnknownNameError: no such name.
         UsageError: it has no plan.
     """
+    from dpaudit.plans.plan import Plan
+
     canonical_name(name)
     registered = _load(AUDITS, name)
     if not isinstance(registered, Plan):
@@ -134,6 +139,8 @@ def comparison(name: str) -> type[Comparison]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
+    from dpaudit.plans.comparison import Comparison
+
     return _of_kind(COMPARISONS, "comparison", name, Comparison)  # type: ignore[type-abstract]  # what is found is concrete
 
 
@@ -143,6 +150,8 @@ def game(name: str) -> type[Game]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
+    from dpaudit.language import Game
+
     return _of_kind(GAMES, "game", name, Game)  # type: ignore[type-abstract]  # as above
 
 
@@ -155,6 +164,11 @@ def _of_kind(group: str, what: str, name: str, kind: type[_Kind]) -> type[_Kind]
     if not isinstance(registered, type) or not issubclass(registered, kind):
         raise UsageError(f"{name} is registered as a {what}, and {registered!r} is none.")
     return registered
+
+
+def in_catalogue(target: str | Callable[..., object] | Mechanism) -> TypeGuard[str]:
+    """Whether it is a name of the catalogue, and not the place of a user's own function or mechanism."""
+    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
 def canonical_name(name: str) -> str:
@@ -183,7 +197,13 @@ def _load(group: str, name: str) -> object:
     try:
         return getattr(import_module(module), attribute)
     except Exception as error:
-        raise UsageError(sentence(f"{name} ({table[name]}) cannot be loaded: {described(error)}")) from error
+        raise _unloadable(f"{name} ({table[name]})", error) from error
+
+
+def _unloadable(what: str, error: Exception) -> UsageError:
+    from dpaudit.subjects.user_errors import described, sentence
+
+    return UsageError(sentence(f"{what} cannot be loaded: {described(error)}"))
 
 
 def _plain(name: str) -> str:

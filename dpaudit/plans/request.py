@@ -10,13 +10,15 @@ from functools import cached_property
 from typing import Self
 
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.description import Description, parse_description
+from dpaudit.adversary.pairs.observed import observed_records
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
+from dpaudit.language import Claim, Dataset, Mechanism, Record, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.language.containers import Container, container_from_json
 from dpaudit.options import (
     ALPHA,
-    CALL_SECONDS,
+    CALL_TIME,
     CASE,
     COMPARED,
     DATA,
@@ -34,10 +36,10 @@ from dpaudit.options import (
     REALISED,
     RUNS,
     SCORES,
-    SECONDS,
     SEED,
     SIZE,
     SIZES,
+    TIME,
     Door,
 )
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
@@ -158,14 +160,15 @@ class Request:
         seed: whole number ≥ 0.
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
         runs: most samples per dataset of each pair, learning included; None for each case's own.
-        seconds: time limit; None for none.
-        call_seconds: time limit for one call of a function; a timeout is an output. None for no limit.
+        time: time limit in seconds; None for none.
+        call_time: time limit for one call of a function; a timeout is an output. None for no limit.
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
         pairs: several pairs instead of `pair`, worst first; α covers all of them.
-        data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs.
-        size: records in found pairs.
+        data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs; with a table,
+            its name.
+        size: records in found pairs; with a table, how many of its rows.
         parameters: fields of the mechanism to change.
         certify: use all samples, also after a refutation, for a sharper bound.
         bits: whether the low-order bits of floating-point outputs count in the verdict.
@@ -176,7 +179,7 @@ class Request:
         prior_from: the file that they come from, for the record.
         verify: verify every pair of datasets of a finite domain exactly.
         worst_case: search for the worst pair by exact output distributions.
-        only: "privacy" or "utility" for one of them alone; None for both.
+        only: "privacy" or "utility" for one of them alone, of a check; None for both.
         game: "name:n", a game played with the subject instead of pairs.
         comparison: a comparison to run instead of the targets' own cases.
         groups: audit group privacy instead, by chains, for groups of 2 up to this many.
@@ -185,14 +188,17 @@ class Request:
         claim: the claim instead of epsilon, delta and relation, e.g. for zCDP.
         call: source of the Python call that made the request, which its result shows.
         door: the front end; sentences name options as it does.
+        container: what the function gets the records of `pair`, `pairs` or `table` in; None for a list.
+        table: a real dataset, whose neighbours are searched for.
+        files: the words of `--pair`, where they named files; the command line of the result states them.
     """
 
     targets: tuple[str | Callable[..., object] | Mechanism, ...]
     seed: int = 0
     alpha: float = DEFAULT_ALPHA
     runs: int | None = None
-    seconds: float | None = None
-    call_seconds: float | None = None
+    time: float | None = None
+    call_time: float | None = None
     jobs: int = 1
     epsilon: float | None = None
     delta: float | None = None
@@ -209,7 +215,7 @@ class Request:
     prior_from: str | None = None
     verify: VerifyMode | None = None
     worst_case: WorstCaseMode | None = None
-    only: str | None = None
+    only: str | None = "privacy"
     comparison: ComparisonSpec | None = None
     game: str | None = None
     groups: int | None = None
@@ -218,6 +224,9 @@ class Request:
     call: str | None = None
     door: Door = "command line"
     pairs: tuple[tuple[Dataset, Dataset], ...] = ()
+    container: Container | None = None
+    table: tuple[Record, ...] | None = None
+    files: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -232,17 +241,17 @@ class Request:
             raise UsageError("{} must be at least {:g} and below 0.5, not {!r}.", ALPHA, LEAST_ALPHA, self.alpha)
         if self.runs is not None:
             whole(RUNS, self.runs, least=1)
-        if self.seconds is not None:
-            positive(SECONDS, self.seconds)
-        if self.call_seconds is not None:
-            positive(CALL_SECONDS, self.call_seconds)
-            if self.call_seconds >= LONGEST_CALL:
+        if self.time is not None:
+            positive(TIME, self.time)
+        if self.call_time is not None:
+            positive(CALL_TIME, self.call_time)
+            if self.call_time >= LONGEST_CALL:
                 raise UsageError(
-                    "{} must be below {:g} seconds, not {!r}.", CALL_SECONDS, LONGEST_CALL, self.call_seconds
+                    "{} must be below {:g} seconds, not {!r}.", CALL_TIME, LONGEST_CALL, self.call_time
                 )
             if self.game is not None:
                 raise UsageError(
-                    "{} limits calls of the audited function; leave {} or {} out.", CALL_SECONDS, GAME, CALL_SECONDS
+                    "{} limits calls of the audited function; leave {} or {} out.", CALL_TIME, GAME, CALL_TIME
                 )
         if not self.min_power > 1:
             raise UsageError("{} must be a number above 1, not {!r}.", MIN_POWER, self.min_power)
@@ -275,18 +284,38 @@ class Request:
             raise UsageError(f"{max(named, key=named.count)} is given twice; give it once.")
 
     @property
+    def checks(self) -> bool:
+        """Whether it is of `dpaudit check`: only there guarantees of utility may be audited."""
+        return self.verify is None and self.worst_case is None and self.comparison is None
+
+    @property
     def given_pairs(self) -> tuple[tuple[Dataset, Dataset], ...]:
         """The pairs to test on, where they are given."""
         return self.pairs if self.pair is None else (self.pair,)
 
     @cached_property
+    def _description(self) -> Description | None:
+        return None if self.data is None or self.table is not None else parse_description(self.data)
+
+    @cached_property
     def records(self) -> Records | None:
-        """The records that `data` describes; None without a description.
+        """The records that `data` or the table describes; None without either.
 
         Raises:
-            DatasetError: it describes none.
+            DatasetError: the text describes none.
         """
-        return None if self.data is None else parse_records(self.data)
+        if self.table is not None:
+            return observed_records(self.table, self.container)
+        return None if self._description is None else self._description.records
+
+    @property
+    def handed_in(self) -> Container | None:
+        """What a function gets its records in; None for a list.
+
+        Raises:
+            DatasetError: as `records`.
+        """
+        return self.container if self._description is None else self._description.container
 
     @property
     def stated_relation(self) -> Relation | None:
@@ -302,8 +331,9 @@ class Request:
             "seed": self.seed,
             "alpha": self.alpha,
             "runs": self.runs,
-            "seconds": self.seconds,
-            **({} if self.call_seconds is None else {"call_seconds": self.call_seconds}),
+            # under the names that they had first, so that the ids of earlier results stay
+            "seconds": self.time,
+            **({} if self.call_time is None else {"call_seconds": self.call_time}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "relation": self.relation,
@@ -318,12 +348,16 @@ class Request:
             "prior": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.prior.items())},
             **({} if self.verify is None else {"verify": list(astuple(self.verify))}),
             **({} if self.worst_case is None else {"worst_case": list(astuple(self.worst_case))}),
-            **({} if self.only is None else {"only": self.only}),
+            **({"only": self.only} if self.only is not None and self.checks else {}),
             **({} if self.game is None else {"game": self.game}),
             **({} if self.comparison is None else {"comparison": repr(astuple(self.comparison))}),
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": list(map(_datasets_to_json, self.pairs))} if self.pairs else {}),
+            # datasets of a search once had other sizes as well
+            **({} if self.size is None else {"sized": True}),
+            **({} if self.container is None else {"container": self.container.to_json()}),
+            **({} if self.table is None else {"table": dataset_to_json(self.table)}),
         }
 
     def to_json(self) -> str:
@@ -337,6 +371,8 @@ class Request:
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
+        value["container"] = None if self.container is None else self.container.to_json()
+        value["table"] = None if self.table is None else dataset_to_json(self.table)
         value["parameters"] = _literals(self.parameters.items())
         value["spelled"] = sorted(self.spelled)
         for name in ("verify", "worst_case", "comparison"):
@@ -361,12 +397,17 @@ class Request:
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
                 "parameters": dict(_values(value["parameters"])),
                 "spelled": frozenset(value["spelled"]),
+                "files": tuple(value.get("files", ())),
                 "verify": None if value["verify"] is None else VerifyMode(**value["verify"]),
                 "worst_case": None if value["worst_case"] is None else WorstCaseMode(**value["worst_case"]),
                 "prior": {
                     key: PriorEvidence(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["prior"].items()
                 },
             }
+            if (container := value.get("container")) is not None:
+                made["container"] = container_from_json(container)
+            if (table := value.get("table")) is not None:
+                made["table"] = tuple(dataset_from_json(table))
             if (comparison := value["comparison"]) is not None:
                 parameters = tuple(_values(comparison["parameters"]))
                 made["comparison"] = ComparisonSpec(comparison["name"], tuple(comparison["sizes"]), parameters)

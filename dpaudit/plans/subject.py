@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
@@ -13,6 +13,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.plan import Plan
 from dpaudit.plans.request import Request
 from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.foreign import refused
 from dpaudit.subjects.stated import stated_claim
 from dpaudit.subjects.target import instantiate, load_object, with_parameters
 
@@ -54,14 +55,9 @@ def subject_of(request: Request, target: str | Callable[..., object] | Mechanism
     Raises:
         UsageError and its kinds: as `resolved`; UnknownNameError: the catalogue has no such name.
     """
-    if in_catalogue(target):
+    if registry.in_catalogue(target):
         return CatalogueSubject(target, registry.plan(target))
     return resolved(request, target)
-
-
-def in_catalogue(target: str | Callable[..., object] | Mechanism) -> TypeGuard[str]:
-    """Whether it is a name of the catalogue, and not the place of a user's own function or mechanism."""
-    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
 def resolved(request: Request, target: str | Callable[..., object] | Mechanism) -> OwnSubject:
@@ -78,7 +74,7 @@ def resolved(request: Request, target: str | Callable[..., object] | Mechanism) 
     elif isinstance(subject, Mechanism) and request.parameters:
         subject = with_parameters(subject, request.parameters)
     if not isinstance(subject, Mechanism) and not callable(subject):
-        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+        raise UsageError(refused(subject, name if isinstance(target, str) else ""))
     return OwnSubject(subject, name, source)
 
 

@@ -25,7 +25,7 @@ from dpaudit.pytest_plugin.settings import audit_seed, call_share
 from dpaudit.report import wording
 from dpaudit.report.numbers import lower
 from dpaudit.results import json_form
-from dpaudit.results.datasets import as_dataset
+from dpaudit.results.given_data import given_pair, table_of
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.results.notes import EvidenceOfSeveral, EvidenceOfUnknown, Note
 from dpaudit.results.reasons import EarlierRefutation
@@ -110,26 +110,29 @@ class Auditor:
             raise UsageError(f"On which datasets should {name_of(f)} be tried? {_HOW_TO_PLACE}")
         runs = words.pop("runs", None)
         runs = settings.runs if runs is None and not isinstance(f, str) else runs
-        described = data if isinstance(data, str) else None
+        table = table_of(data)
+        described = table.name if table is not None else data if isinstance(data, str) else None
         size = words.pop("size", None)
         if pair is not None and not (isinstance(pair, tuple | list) and len(pair) == 2):
             raise UsageError(f"pair must be two datasets, such as ([0, 1, 1], [0, 1, 0]), not {pair!r}.")
+        placed_at = None if pair is None else given_pair(*pair)
         request = Request(
             targets=(f,),
             seed=seed,
             alpha=alpha,
             runs=runs,
-            seconds=words.pop("time", settings.seconds),
-            call_seconds=words.pop("call_time", settings.call_seconds),
+            time=words.pop("time", settings.time),
+            call_time=words.pop("call_time", settings.call_time),
             jobs=settings.jobs,
-            pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
+            pair=None if placed_at is None else placed_at.datasets,
             data=described,
+            container=placed_at.container if placed_at is not None else None if table is None else table.container,
+            table=None if table is None else table.records,
             size=None if data is not None and described is None else size,
             parameters=words.pop("parameters", None) or {},
             bits=words.pop("bits", settings.bits),
             min_power=words.pop("min_power", settings.min_power),
-            # utility guarantees of an algorithm of the catalogue are no matter of privacy
-            only="privacy" if isinstance(f, str) else None,
+            only="privacy",
             door="pytest",
             **words,
         )
@@ -220,7 +223,9 @@ class Auditor:
         crashed = next((audit for audit in result.audits if audit.crashed), None)
         if crashed is not None and not any(audit.verdict is Verdict.FAIL for audit in result.audits):
             _crash(crashed, again)
-        if (error := refusal(result, again=again, allow_inconclusive=allow_inconclusive)) is not None:
+        verbose = self._session.config.get_verbosity() > 0
+        error = refusal(result, again=again, allow_inconclusive=allow_inconclusive, verbose=verbose)
+        if error is not None:
             raise error
 
 

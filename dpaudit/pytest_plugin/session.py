@@ -13,7 +13,7 @@ import pytest
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.pytest_plugin import evidence
 from dpaudit.pytest_plugin.record import Record
-from dpaudit.pytest_plugin.settings import Settings, item_share
+from dpaudit.pytest_plugin.settings import LEAST_ALPHA, Settings, item_share
 
 FIXTURE = "dp_audit"
 MARK = "dp"
@@ -139,8 +139,12 @@ class Session:
     def again(self, test: str) -> str:
         """The command that repeats a test's audits with the same samples and shares of α."""
         settings = self.settings
-        words = ["pytest", self._below_here(test), f"--dp-seed={settings.seed}", f"--dp-alpha={settings.alpha!r}",
-                 f"--dp-items={self.items}"]
+        words = ["pytest", self._below_here(test), f"--dp-seed={settings.seed}"]
+        # alone, the test has all of α: its share; but evidence remembers how many tests there were, and its file the α
+        if settings.evidence is None and self.share >= LEAST_ALPHA:
+            words.append(f"--dp-alpha={self.share!r}")
+        else:
+            words += [f"--dp-alpha={settings.alpha!r}", f"--dp-items={self.items}"]
         for name in ("dp_runs", "dp_time"):
             given = self.config.getoption(name)
             words += [] if given is None else [f"--{name.replace('_', '-')}={given!r}"]

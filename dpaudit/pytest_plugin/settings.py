@@ -26,8 +26,8 @@ class Settings:
         alpha: family-wise error of the session, in (0, 0.5).
         seed: whole number ≥ 0, from which every audit's own is derived.
         runs: most samples per dataset of each pair, where a test does not say.
-        seconds: time limit of one audit; None for none.
-        call_seconds: how long one call of a function may take, where a test does not say; None for any time.
+        time: time limit of one audit, in seconds; None for none.
+        call_time: how long one call of a function may take, where a test does not say; None for any time.
         jobs: worker processes of one audit.
         bits: whether the low bits of doubles count in the verdict, where a test does not say.
         min_power: PASS needs runs that would have refuted so many times the claimed ε, where a test does not say.
@@ -40,8 +40,8 @@ class Settings:
     alpha: float = DEFAULT_ALPHA
     seed: int = 0
     runs: int = DEFAULT_RUNS
-    seconds: float | None = None
-    call_seconds: float | None = None
+    time: float | None = None
+    call_time: float | None = None
     jobs: int = 1
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
@@ -58,8 +58,8 @@ class Settings:
         ):
             if value is not None and value < least:
                 raise UsageError(f"--dp-{name} must be a whole number of at least {least}, not {value}.")
-        if self.seconds is not None and not (self.seconds > 0 and math.isfinite(self.seconds)):
-            raise UsageError(f"--dp-time must be a positive number of seconds, not {self.seconds!r}.")
+        if self.time is not None and not (self.time > 0 and math.isfinite(self.time)):
+            raise UsageError(f"--dp-time must be a positive number of seconds, not {self.time!r}.")
         if self.session is not None and self.evidence is None:
             raise UsageError("--dp-session repeats a session of an evidence file; name the file with --dp-evidence.")
         if self.report is not None and self.report.exists() and not self.report.is_dir():
@@ -93,8 +93,8 @@ class Settings:
             alpha=chosen("alpha", DEFAULT_ALPHA),
             seed=chosen("seed", 0),
             runs=chosen("runs", DEFAULT_RUNS),
-            seconds=chosen("time", None),
-            call_seconds=values.get("call_time"),
+            time=chosen("time", None),
+            call_time=values.get("call_time"),
             jobs=values.get("jobs", 1),
             bits=values.get("bits", False),
             min_power=values.get("min_power", DEFAULT_MIN_POWER),

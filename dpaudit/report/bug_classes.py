@@ -129,8 +129,7 @@ def bug_class(audit: Audit | UtilityAudit, problem: Fault) -> BugClass:
     known_bug = known_bug_of(audit)
     if known_bug is not None and known_bug.broken:
         return _of_the_corpus(known_bug)
-    deciding = wording.deciding(audit)
-    if audit.evidence is EvidenceKind.SAMPLED and deciding is not None and deciding.family == "bits":
+    if wording.refuted_by_bits(audit):
         return OWN["floating-point-vulnerability"]
     if audit.claim.group > 1:
         return OWN["group-claim-refuted"]

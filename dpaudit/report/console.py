@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from dpaudit.report import chains, loss_breakdown, utility, wording
+from dpaudit.report import chains, loss_breakdown, plain_words, utility, wording
 from dpaudit.report.comparison import comparison_block
 from dpaudit.report.datasets import Excerpt, compare
 from dpaudit.report.numbers import stated
@@ -22,11 +22,13 @@ from dpaudit.report.progress import TerminalBar
 from dpaudit.report.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 from dpaudit.results import stream
 from dpaudit.results.model import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
+from dpaudit.results.plain import flat
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
 
 _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
 _LABELS = 10
+_WORST = ("worst_pair_keeps_claim", "worst_chain_keeps_claim")
 _MARKS = {True: "✓", False: "✗", None: ""}
 MOST_ATTEMPTS = 4
 """Kinds of inputs of a guarantee that are shown, the worst first."""
@@ -36,14 +38,16 @@ class ConsoleReporter:
     """Shows the engine's stream, event by event: results on one console, progress on the other.
 
     Progress appears only when `console_err` is a terminal. With `quiet`, stdout has one line for each audit
-    and nothing else. Use it as a context manager (or call `close`), so that an exception on the way leaves no
-    half-drawn progress bar.
+    and nothing else; with `verbose`, it also says how each verdict was made. Use it as a context manager (or call
+    `close`), so that an exception on the way leaves no half-drawn progress bar.
     """
 
-    def __init__(self, console_out: Console, console_err: Console, *, quiet: bool) -> None:
+    def __init__(self, console_out: Console, console_err: Console, *, quiet: bool, verbose: bool = False) -> None:
         self._out = console_out
         self._err = console_err
         self._quiet = quiet
+        self._verbose = verbose
+        self._explained = False
         self._progress = TerminalBar(console_err)
         self._announced = 0
         self._begun = 0
@@ -109,7 +113,11 @@ class ConsoleReporter:
         self._progress.close()
 
     def _block(self, audit: Audit | UtilityAudit, again: str) -> None:
-        block = audit_block(audit, again=again) if isinstance(audit, Audit) else utility_block(audit, again=again)
+        if isinstance(audit, Audit):
+            block = audit_block(audit, again=again, verbose=self._verbose, explained=self._explained)
+            self._explained = self._explained or wording.leaks_beside(audit) or wording.refuted_by_bits(audit)
+        else:
+            block = utility_block(audit, again=again, verbose=self._verbose)
         self._out.print(block)
         self._out.print()
 
@@ -120,45 +128,89 @@ class ConsoleReporter:
             self._progress.begin(event, place=f"{self._begun}/{self._announced}" if self._announced > 1 else "")
 
 
-def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
-    """One audit as a block: verdict, evidence, and the command that repeats it (`again`)."""
+def audit_block(
+    audit: Audit, *, again: str | None = None, verbose: bool = False, explained: bool = False
+) -> Rows:
+    """One audit as a block: verdict, what it means, what shows it, and the command that repeats it (`again`).
+
+    Args:
+        audit: of any verdict.
+        again: the command; that of the store without it.
+        verbose: whether to say how the verdict was made, too.
+        explained: whether a block before this one said what a floating-point vulnerability is.
+    """
     block = Rows(label_width=_LABELS)
-    block.line(_verdict_line(audit), indent=0)
-    headline = wording.headline(audit)
-    block.line(headline, style="bold" if audit.verdict is Verdict.FAIL else "")
-    for sentence in (wording.certified_sentence(audit), wording.exact_sentence(audit)):
-        if sentence and sentence not in headline:
-            block.line(sentence)
-    if wording.refuted_by_runs(audit) and (alone := wording.clopper_pearson_sentence(audit)) is not None:
-        block.line(alone)
+    verdict = _verdict_line(audit)
+    if audit.crashed and audit.verdict is not Verdict.FAIL:
+        verdict.append("  the mechanism crashed")
+    block.line(verdict, indent=0)
+    failed = audit.verdict is Verdict.FAIL
+    plain = plain_words.meaning(audit)
+    bounds = plain_words.bounds(audit, verbose=verbose)
+    if plain is not None:
+        block.line(plain, style="bold" if failed else "")
+    elif bounds:
+        # a FAIL that no single event shows
+        block.line(bounds.pop(0), style="bold" if failed else "")
+    # a search for the worst pair shows it, whatever the verdict
+    if (failed or verbose or audit.reason_code in _WORST) and audit.pair is not None:
+        _add_pair(block, audit.pair, verbose=verbose)
+    if failed or verbose:
+        _add_event(block, audit, said=plain is not None, verbose=verbose)
+    for number, bound in enumerate(bounds):
+        block.labelled("" if number else "bound", bound)
+    for number, hint in enumerate(plain_words.hints(audit)):
+        block.labelled("" if number else "hint", hint)
     block.labelled("claim", audit.claim.statement)
-    if (scope := wording.scope_line(audit)) is not None:
+    if (scope := wording.scope_line(audit)) is not None and (verbose or audit.proof is not None):
         block.labelled("domain", scope)
-    if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
-        _add_event(block, audit)
-    if audit.chain is not None:
+    if audit.chain is not None and (failed or verbose):
         for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):
             block.labelled("" if number else "chain", line)
-    if (evidence := wording.evidence_sentence(audit)) is not None:
-        block.labelled("e-value", evidence)
-    if (floats := wording.floating_point_sentence(audit)) is not None:
-        block.labelled("floats", floats)
-    if (detectable := wording.detectable_sentence(audit)) is not None:
+    if (detectable := wording.detectable_sentence(audit)) is not None and (verbose or _power_matters(audit)):
         block.labelled("power", detectable)
-    if (loss := loss_breakdown.sentence(audit)) is not None:
+    for number, line in enumerate(_floats(audit, verbose=verbose, explained=explained)):
+        block.labelled("" if number else "floats", line)
+    if (failed or verbose) and (loss := loss_breakdown.sentence(audit)) is not None:
         block.labelled("loss", loss)
         for line in loss_breakdown.terminal_table(audit):
             block.labelled("", line)
-    block.labelled("reason", audit.reason)
+    if verbose:
+        _add_details(block, audit)
+    elif plain_words.reason_adds(audit):
+        block.labelled("reason", audit.reason)
     for note in audit.notes:
-        block.labelled("note", note.sentence)
+        if verbose or note.code not in plain_words.DETAILS:
+            block.labelled("note", note.sentence)
     if (expectation := wording.expectation(audit)) is not None:
         block.line(expectation, style="" if audit.as_expected else "bold red")
     block.line(f"Reproduce with: {again or wording.replay_command(audit)}")
     return block
 
 
-def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
+def _power_matters(audit: Audit) -> bool:
+    """Whether a reader must know what would have been detected: where nothing was, by samples."""
+    return audit.verdict is not Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
+
+
+def _floats(audit: Audit, *, verbose: bool, explained: bool) -> list[str]:
+    """What the bits of floating-point outputs reveal, once in full; nothing where that decides nothing."""
+    said = wording.floating_point_sentence(audit)
+    if said is None:
+        return []
+    full = wording.leaks_beside(audit) or wording.refuted_by_bits(audit)
+    lines = list(wording.floating_point_lines(audit)) if full and not explained else []
+    return [*lines, said] if verbose else lines
+
+
+def _add_details(block: Rows, audit: Audit) -> None:
+    """How the verdict was made."""
+    if (evidence := wording.evidence_sentence(audit)) is not None:
+        block.labelled("e-value", evidence)
+    block.labelled("reason", audit.reason)
+
+
+def utility_block(audit: UtilityAudit, *, again: str | None = None, verbose: bool = False) -> Rows:
     """One utility guarantee as a block, laid out as an audit of privacy is."""
     block = Rows(label_width=_LABELS)
     block.line(_verdict_line(audit), indent=0)
@@ -174,7 +226,9 @@ def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
     if len(shown) < len(audit.attempts):
         left = len(audit.attempts) - len(shown)
         block.labelled("", f"… and {left} more {'kind' if left == 1 else 'kinds'} of inputs, all of them in the JSON")
-    block.labelled("reason", audit.reason)
+    if verbose or audit.verdict is not Verdict.FAIL:
+        # the headline of a FAIL says the same
+        block.labelled("reason", audit.reason)
     for note in audit.notes:
         block.labelled("note", note.sentence)
     if (expectation := wording.expectation(audit)) is not None:
@@ -190,20 +244,27 @@ def summary(result: Result) -> Rows:
         _add_table(block, result)
     if len(result.every) > 1 and result.utility:
         _add_utility_table(block, result)
-    block.line(Text(wording.title(result), "bold"), indent=0)
+    if len(result.every) != 1 or result.comparison is not None:
+        # the block of a single audit begins with its verdict
+        block.line(Text(wording.title(result), "bold"), indent=0)
     if len(result.every) > 1 and (expected := wording.expected_total(result.every)) is not None:
         block.line(expected, indent=0)
     if len(result.audits) > 1 and (leaking := wording.leaking(result.audits)) is not None:
         block.line(leaking, indent=0)
+    if (longer := wording.certify_sentence(result)) is not None:
+        block.line(longer, indent=0)
     block.line(wording.error_sentence(result), indent=0)
     return block
 
 
 def _verdict_line(audit: Audit | UtilityAudit) -> Text:
     of = "" if isinstance(audit, Audit) else "utility of "
-    return Text.assemble(
+    line = Text.assemble(
         (_phrase(audit), _STYLES[audit.verdict]), f"  {of}", (wording.full_name(audit), "bold")
     )
+    if isinstance(audit, Audit) and wording.leaks_beside(audit):
+        line.append(f"  {wording.VULNERABLE}")
+    return line
 
 
 def _phrase(audit: Audit | UtilityAudit) -> str:
@@ -212,41 +273,57 @@ def _phrase(audit: Audit | UtilityAudit) -> str:
 
 def _quiet_line(audit: Audit | UtilityAudit) -> Text:
     line = _verdict_line(audit)
-    if isinstance(audit, Audit) and wording.leaks_beside(audit):
-        line.append(f"  {wording.VULNERABLE}")
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        # what to do next is said there, and nowhere else
+        line.append(f"  {flat(audit.reason)}")
     return line
 
 
-def _add_event(block: Rows, audit: Audit) -> None:
-    if audit.pair is not None:
-        pair = audit.pair
-        block.labelled("pair", wording.pair_name(pair))
-        # the label of a pair that was searched for does not name its datasets
-        if audit.verdict is Verdict.FAIL or pair.source == "found":
-            _add_datasets(block, pair)
+def _add_pair(block: Rows, pair: PairRecord, *, verbose: bool) -> None:
+    """The two datasets, and the name of the pair if a person gave it one."""
+    named = verbose or pair.source == "specified"
+    if named:
+        block.labelled("pair", wording.pair_name(pair) if verbose else pair.label)
+    _add_datasets(block, pair, "" if named else "pair")
+
+
+def _add_event(block: Rows, audit: Audit, *, said: bool, verbose: bool) -> None:
+    """The event, unless the sentence named it, and how often it occurred."""
     exact = wording.reported_exact(audit)
-    if audit.event is not None or exact is not None:
+    if audit.event is None and (exact is None or not verbose):
+        return
+    if verbose or not (said and plain_words.names_event(audit)):
         # an exact event was computed, not learned
-        learned = wording.deciding(audit) if exact is None else None
+        learned = wording.deciding(audit) if exact is None and verbose else None
         block.labelled("event", wording.event_phrase(audit.event, wording.more_likely_under(audit), learned))
-        if exact is not None and exact.event is not None:
-            block.labelled("", wording.probabilities_sentence(exact))
-        if (evidence := wording.deciding(audit)) is not None:
-            if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
-                where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
-                dataset = f"{wording.more_likely_dataset(evidence)}{where}"
-                block.labelled("samples", wording.event_phrase(evidence.event, dataset, evidence))
-            block.labelled("", wording.counts_sentence(evidence))
+    if exact is not None and exact.event is not None and (verbose or not said):
+        block.labelled("", wording.probabilities_sentence(exact))
+    evidence = wording.deciding(audit)
+    if evidence is None or not (verbose or audit.evidence is EvidenceKind.SAMPLED):
+        return
+    label = "counts"
+    if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
+        where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
+        dataset = f"{wording.more_likely_dataset(evidence)}{where}"
+        block.labelled("samples", wording.event_phrase(evidence.event, dataset, evidence))
+        label = ""
+    block.labelled(label, wording.counts_sentence(evidence))
 
 
-def _add_datasets(block: Rows, pair: PairRecord) -> None:
+def _add_datasets(block: Rows, pair: PairRecord, label: str) -> None:
     """Both datasets, one under the other, with ‹ › around the differences."""
-    for part in compare(pair.left, pair.right, limit=12):
+    for part in compare(pair.left, pair.right, columns=pair.columns, limit=12):
+        if part.columns:
+            for line in part.lines():
+                block.labelled(label, Text.assemble(*((piece.text, "bold" if piece.changed else "") for piece in line)))
+                label = ""
+            continue
         for name, excerpt in (("D ", part.left), ("D′", part.right)):
             head = f"{name} {part.name}: " if part.name else f"{name} "
-            block.labelled("", Text.assemble(head, _dataset(excerpt)))
+            block.labelled(label, Text.assemble(head, _dataset(excerpt)))
+            label = ""
 
 
 def _dataset(excerpt: Excerpt) -> Text:

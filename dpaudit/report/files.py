@@ -8,20 +8,17 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TextIO
-
-from rich.console import Console
+from typing import TYPE_CHECKING, TextIO
 
 from dpaudit.errors import ReportError, WriterError
 from dpaudit.options import REPORT
-from dpaudit.report.junit import to_junit
-from dpaudit.report.markdown import to_markdown
-from dpaudit.report.progress import Writing
-from dpaudit.report.sarif import to_sarif
-from dpaudit.results import json_form
-from dpaudit.results.earlier import with_earlier
-from dpaudit.results.model import Result
 from dpaudit.whole_files import encoded, read_file, refuse_unwritable_file, write_file
+
+# the command line reads `Outputs` at every start: a writer is imported when it writes
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dpaudit.results.model import Result
 
 STDOUT = "-"
 
@@ -39,6 +36,30 @@ def _output(about: str, render: Callable[[Result, bool], str] | None, metavar: s
     return made
 
 
+def _to_json(result: Result, expect: bool) -> str:
+    from dpaudit.results.json_form import to_json
+
+    return to_json(result)
+
+
+def _to_junit(result: Result, expect: bool) -> str:
+    from dpaudit.report.junit import to_junit
+
+    return to_junit(result, expect=expect)
+
+
+def _to_sarif(result: Result, expect: bool) -> str:
+    from dpaudit.report.sarif import to_sarif
+
+    return to_sarif(result, expect=expect)
+
+
+def _to_markdown(result: Result, expect: bool) -> str:
+    from dpaudit.report.markdown import to_markdown
+
+    return to_markdown(result, expect=expect)
+
+
 @dataclass(frozen=True)
 class Outputs:
     """Where a run's result goes besides the terminal; None for nowhere, "-" for stdout. Every field is an option.
@@ -54,17 +75,10 @@ class Outputs:
     """
 
     html: str | None = _output("Write an HTML report as a single file.", None)
-    json: str | None = _output("Write JSON; - for stdout.", lambda result, _expect: json_form.to_json(result))
-    junit: str | None = _output(
-        "Write JUnit XML: a test case for each claim; - for stdout.",
-        lambda result, expect: to_junit(result, expect=expect),
-    )
-    sarif: str | None = _output(
-        "Write SARIF, for code scanning; - for stdout.", lambda result, expect: to_sarif(result, expect=expect)
-    )
-    markdown: str | None = _output(
-        "Write Markdown, for a pull request; - for stdout.", lambda result, expect: to_markdown(result, expect=expect)
-    )
+    json: str | None = _output("Write JSON; - for stdout.", _to_json)
+    junit: str | None = _output("Write JUnit XML: a test case for each claim; - for stdout.", _to_junit)
+    sarif: str | None = _output("Write SARIF, for code scanning; - for stdout.", _to_sarif)
+    markdown: str | None = _output("Write Markdown, for a pull request; - for stdout.", _to_markdown)
     events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.", None)
     report: str | None = _output(REPORT.about, None, REPORT.metavar)
 
@@ -86,6 +100,8 @@ def read(path: str) -> Result:
     Raises:
         ReportError: the file cannot be read, or holds no result.
     """
+    from dpaudit.results import json_form
+
     if not path:
         raise ReportError("'' names no file to read; give what `dpaudit check --json FILE` wrote.")
     try:
@@ -186,6 +202,8 @@ def write(
         evidence: the file with the evidence of earlier runs. Where it is the JSON's too, what it holds and `result`
             does not is kept (`dpaudit.results.earlier`), as it is at that moment.
     """
+    from dpaudit.report.progress import Writing
+
     failures: list[ReportError] = []
     renderers = {f"--{field.name}": field.metadata["render"] for field in fields(Outputs)}
     times = sum(option in outputs.named for option in ("--html", "--report"))
@@ -203,7 +221,9 @@ def write(
                     drawn = figures_of_pages([result.audits], jobs=jobs)
                     _save(path, to_html(result, drawn=drawn, step=writing.step))
                 elif option == "--json" and same_file(path, evidence) and Path(path).exists():
-                    _save(path, json_form.to_json(with_earlier(result, read(path))))
+                    from dpaudit.results.earlier import with_earlier
+
+                    _save(path, _to_json(with_earlier(result, read(path)), expect))
                 elif (render := renderers.get(option)) is not None:
                     _save(path, render(result, expect))
             except ReportError as error:

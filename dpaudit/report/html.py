@@ -10,7 +10,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dpaudit.report import chains, loss_breakdown, numbers, utility, wording
+from dpaudit.report import chains, loss_breakdown, numbers, plain_words, utility, wording
 from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
@@ -32,7 +32,6 @@ from dpaudit.results.json_form import to_object
 from dpaudit.results.model import (
     Attempt,
     Audit,
-    EvidenceKind,
     ExactEvidence,
     Result,
     SampledEvidence,
@@ -43,6 +42,7 @@ from dpaudit.results.model import (
 from dpaudit.results.plain import in_json, visible
 
 _FOLDED_FROM = 4  # audits; fewer are unfolded
+_GROUPED_FROM = 20  # audits; the overview of fewer is one table
 _CHART = re.compile(r'(?<=<td><svg>)[^\n]*?(?=</svg></td>)')
 """What is drawn in a row of a table."""
 _SHORT = 60  # characters of a text that is not worth a reference
@@ -51,8 +51,9 @@ _MOST_ROWS = 12  # of an evidence table; the data has them all
 
 @dataclass(frozen=True)
 class _Plot:
-    """A figure with its caption and its data."""
+    """A figure with its title, its caption and its data."""
 
+    title: str
     svg: Markup
     caption: str
     field: str
@@ -142,6 +143,62 @@ class _AttemptRow:
 
 
 @dataclass(frozen=True)
+class Row:
+    """A line of the overview; `id` is that of its audit's article."""
+
+    id: str
+    audit: Audit | UtilityAudit
+
+
+@dataclass(frozen=True)
+class Group:
+    """The audits of one algorithm in the overview, or all of a few.
+
+    Args:
+        name: of the algorithm, or of the whole.
+        title: what it does; empty where that is its name.
+        audits, guarantees: those that are not as expected first.
+        wrong: how many of them are not as expected.
+    """
+
+    name: str
+    title: str
+    audits: list[Row]
+    guarantees: list[Row]
+    wrong: int
+
+    @property
+    def tally(self) -> str:
+        """All verdicts, worst first, and that they are as expected."""
+        every = [row.audit for row in (*self.audits, *self.guarantees)]
+        parts = [wording.tally([audit for audit in every if isinstance(audit, Audit)])]
+        utilities = utility.tally([audit for audit in every if isinstance(audit, UtilityAudit)])
+        parts += [f"utility: {utilities}"] if utilities else []
+        parts += ["as expected"] if all(audit.as_expected for audit in every) else []
+        return "; ".join(filter(None, parts))
+
+
+def groups(result: Result) -> list[Group]:
+    """The audits of a result by algorithm, in their order, or all of a few; what is not as expected comes first."""
+    few = len(result.every) < _GROUPED_FROM
+    rows: dict[str, tuple[list[Row], list[Row]]] = {}
+    kinds: tuple[tuple[str, Sequence[Audit | UtilityAudit]], ...] = (
+        ("audit", result.audits), ("utility", result.utility)
+    )
+    for place, (kind, audits) in enumerate(kinds):
+        for number, audit in enumerate(audits, 1):
+            of = wording.subject(result) if few else audit.name
+            rows.setdefault(of, ([], []))[place].append(Row(f"{kind}-{number}", audit))
+    made = []
+    for name, both in rows.items():
+        privacy, guarantees = (sorted(some, key=lambda row: row.audit.as_expected is not False) for some in both)
+        every = [row.audit for row in (*privacy, *guarantees)]
+        title = every[0].title if every[0].title != name else ""
+        made.append(Group(name, title, privacy, guarantees, sum(audit.as_expected is False for audit in every)))
+    return sorted(made, key=lambda group: group.wrong == 0)
+
+
+@dataclass(frozen=True)
 class _Guarantee:
     """What the template needs to know of one utility guarantee."""
 
@@ -200,33 +257,66 @@ def to_html(
     plots = [figure.svg for one in made for figure in one.plots]
     page = page_figures([*comparison, *plots, *(svg for one in made for svg in one.panels), *chain(*pictures)])
     alike = _alike(result) if total >= _FOLDED_FROM else _Alike([], {})
-    text = (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            result=result,
-            within=within,
-            at=lambda anchor: f"#{anchor}",
-            alike=alike,
-            views=[
-                _view(audit, figures, page, i, total, result.alpha, one_name=one_name)
-                for i, (audit, figures) in enumerate(zip(result.audits, made, strict=True), 1)
-            ],
-            comparison_svg=Markup("".join(page.drawn[svg] for svg in comparison)),
-            comparison_heading=HEADING,
-            comparison_lines=lines(result, times=False),
-            guarantees=[
-                _guarantee(audit, i, total, [Markup(page.drawn[svg]) for svg in panels])
-                for i, (audit, panels) in enumerate(zip(result.utility, pictures, strict=True), 1)
-            ],
-            shared_figures=Markup(page.shared),
-            figure_rules=Markup(page.rules),
-            timings=timings_text(result),
-            # the same bytes whenever it is made
-            data=b64encode(gzip.compress(data.encode(), mtime=0)).decode(),
-        )
+    text = _render(
+        result,
+        within=within,
+        at=lambda anchor: f"#{anchor}",
+        alike=alike,
+        views=[
+            _view(audit, figures, page, i, total, result.alpha, one_name=one_name)
+            for i, (audit, figures) in enumerate(zip(result.audits, made, strict=True), 1)
+        ],
+        comparison_svg=Markup("".join(page.drawn[svg] for svg in comparison)),
+        guarantees=[
+            _guarantee(audit, i, total, [Markup(page.drawn[svg]) for svg in panels])
+            for i, (audit, panels) in enumerate(zip(result.utility, pictures, strict=True), 1)
+        ],
+        shared_figures=Markup(page.shared),
+        figure_rules=Markup(page.rules),
+        # the same bytes whenever it is made
+        data=b64encode(gzip.compress(data.encode(), mtime=0)).decode(),
+        data_file="",
     )
     return visible(_charts_once(text))
+
+
+def to_index(result: Result, *, places: Mapping[str, str], data_file: str) -> str:
+    """The overview of a result alone, whose audits are on other pages.
+
+    Args:
+        result: what to show.
+        places: the id of an audit → the relative link to it.
+        data_file: the relative link to the result as JSON.
+    """
+    comparison = comparison_figure(result, prefix="c1") if result.comparison is not None else ""
+    return visible(
+        _render(
+            result,
+            within=None,
+            at=lambda anchor: places[anchor],
+            alike=_Alike([], {}),
+            views=[],
+            comparison_svg=Markup(comparison),
+            guarantees=[],
+            shared_figures="",
+            figure_rules="",
+            data="",
+            data_file=data_file,
+        )
+    )
+
+
+def _render(result: Result, **values: object) -> str:
+    """The page of a result; `values` are those of the template that differ between a report and an index."""
+    return environment().get_template("report.html.j2").render(
+        result=result,
+        several=len(result.every) > 1 or result.comparison is not None,
+        groups=groups(result),
+        comparison_heading=HEADING,
+        comparison_lines=lines(result, times=False),
+        timings=timings_text(result),
+        **values,
+    )
 
 
 def _charts_once(page: str) -> str:
@@ -261,11 +351,15 @@ def environment() -> Environment:
             name: getattr(numbers, name)
             for name in ("count", "exactly", "lower", "nearest", "percent", "small", "stated", "upper", "error")
         },
-        "badge": _badge,
-        "utility_badge": _utility_badge,
+        "verdict": _verdict,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    templates.globals.update(tools, w=wording, u=utility, loss_breakdown=loss_breakdown, chains=chains)
+    templates.globals.update(
+        tools, w=wording, u=utility, plain_words=plain_words, loss_breakdown=loss_breakdown, chains=chains
+    )
+    templates.filters["raised"] = lambda text: Markup(
+        _POWER.sub(lambda m: f"e<sup>{m[1] or m[2]}</sup>", str(escape(text)))
+    )
     templates.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     templates.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
@@ -301,7 +395,7 @@ def _view(
         audit=audit,
         folded=total >= _FOLDED_FROM,
         open=number == 1 and one_name,
-        parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
+        parts=compare(audit.pair.left, audit.pair.right, columns=audit.pair.columns) if audit.pair else [],
         scale=scale,
         claim_at=claim_at,
         plots=_plots(audit, made.plots, page, with_csv=total < _FOLDED_FROM),
@@ -360,7 +454,7 @@ def _plots(audit: Audit, drawn: Sequence[Figure], page: PageFigures, *, with_csv
     for figure in drawn:
         uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(figure.plot)))}" if with_csv else None
         svg, name = Markup(page.drawn[figure.svg]), f"{stem}-{figure.name}.csv"
-        plots.append(_Plot(svg, figure.caption, PLOTS[figure.name], uri, name))
+        plots.append(_Plot(figure.title, svg, figure.caption, PLOTS[figure.name], uri, name))
     return plots
 
 
@@ -396,25 +490,25 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     return rows, at(claim)
 
 
-def _badge(audit: Audit) -> Markup:
-    """The verdict with a sign and a frame of its own, so that it does not rest on colour."""
-    sign = {"fail": "✗", "pass": "✓", "inconclusive": "?"}[audit.verdict.value]
-    weak = (
-        " refutable"
-        if audit.verdict is Verdict.PASS and audit.evidence is not EvidenceKind.EXHAUSTIVE
-        else ""
-    )
-    return Markup('<span class="badge {}{}">{} {}</span>').format(
-        audit.verdict.value, weak, sign, wording.verdict_phrase(audit)
-    )
+_SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
+_POWER = re.compile(r"\be\^(?:\{([^{}]*)\}|(-?(?:\d+(?:\.\d+)?|ε)))")
+"""Of e, in a sentence."""
 
 
-def _utility_badge(audit: UtilityAudit) -> Markup:
-    sign = {"fail": "✗", "pass": "✓", "inconclusive": "?"}[audit.verdict.value]
-    weak = " refutable" if audit.verdict is Verdict.PASS else ""
-    return Markup('<span class="badge {}{}">{} {}</span>').format(
-        audit.verdict.value, weak, sign, utility.verdict_phrase(audit)
-    )
+def _verdict(audit: Audit | UtilityAudit) -> Markup:
+    """The verdict with a sign and a frame, so that it does not rest on colour, and whether it is expected."""
+    phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
+    kind = " refutable" if audit.verdict is Verdict.PASS and phrase != "PASS · proved" else ""
+    kind += " expected" if audit.as_expected else ""
+    sign = _SIGNS[audit.verdict]
+    text = Markup('<span class="badge {}{}">{} {}</span>').format(audit.verdict.value, kind, sign, phrase)
+    if isinstance(audit, Audit) and wording.leaks_beside(audit):
+        text += Markup(' <span class="wrong">⚠ {}</span>').format(wording.VULNERABLE)
+    if audit.as_expected:
+        return text + Markup(' <span class="quiet">as expected</span>')
+    return text + Markup(' <strong class="wrong">✗ {}</strong>').format(expectation) if (
+        expectation := wording.expectation(audit)
+    ) else text
 
 
 def timings_text(result: Result) -> str:

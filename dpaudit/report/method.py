@@ -6,7 +6,7 @@ import math
 
 from dpaudit.report import wording
 from dpaudit.report.chains import estimated
-from dpaudit.report.numbers import count, error, small
+from dpaudit.report.numbers import count, error, power_below, small
 from dpaudit.results.model import Audit, Chain, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
 
 
@@ -42,7 +42,7 @@ def _sequential(evidence: SequentialEvidence) -> str:
     )
     if len(evidence.seeds) > 1:
         text += (
-            f" The e-process was multiplied by the e-value 10^{evidence.prior / math.log(10):.2f} of earlier "
+            f" The e-process was multiplied by the e-value {power_below(evidence.prior / math.log(10))} of earlier "
             "results: e-values of independent samples multiply. This assumes that the earlier results were not "
             "selected by their outcome."
         )

@@ -128,7 +128,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
         headline=headline,
         facts=before,
         pair="" if pair is None else wording.pair_name(pair),
-        parts=[] if pair is None else compare(pair.left, pair.right, limit=_PIECES),
+        parts=[] if pair is None else compare(pair.left, pair.right, columns=pair.columns, limit=_PIECES),
         after=after,
         again=again,
         figures=_figures(audit),
@@ -150,7 +150,7 @@ def _event(audit: Audit) -> list[str]:
 def _figures(audit: Audit) -> list[tuple[Markup, str]]:
     """Some of the report's figures, with ids that are unique in a notebook."""
     drawn = plot_figures(audit, f"dpa-{audit.replay}")
-    return [(_inlined(one.svg), one.caption) for one in drawn if one.name in _SHOWN]
+    return [(_inlined(one.svg), f"{one.title}. {one.caption}") for one in drawn if one.name in _SHOWN]
 
 
 def _inlined(svg: str) -> Markup:

@@ -53,9 +53,19 @@ def exactly(x: float, against: float | None = None) -> str:
     return nearest(x, against, digits=7)
 
 
-def percent(confidence: float) -> str:
-    """A confidence as "99.9 %", never rounded up: the error 1 − confidence keeps two digits, rounded up."""
-    return f"{((1 - _error(confidence)) * 100).normalize():f} %"
+def apart(*values: float, digits: int = 2) -> tuple[str, ...]:
+    """Numbers rounded to `digits` digits, or to as many as show which ones differ, and which are below 1."""
+    shown: tuple[str, ...] = ()
+    for more in range(digits, 18):
+        shown = tuple(nearest(value, 1.0, digits=more) for value in values)
+        if len(set(shown)) == len(set(values)):
+            break
+    return shown
+
+
+def percent(confidence: float, *, digits: int = 2) -> str:
+    """A confidence as "99.9 %", never rounded up: the error 1 − confidence keeps `digits` digits, rounded up."""
+    return f"{((1 - _error(confidence, digits)) * 100).normalize():f} %"
 
 
 def error(confidence: float) -> str:
@@ -63,10 +73,10 @@ def error(confidence: float) -> str:
     return small(float(_error(confidence)))
 
 
-def _error(confidence: float) -> Decimal:
+def _error(confidence: float, digits: int = 2) -> Decimal:
     # In decimal: 1 − 0.999 in floating point is a little more than 0.001, and would be rounded up.
     exact = max(1 - Decimal(repr(float(confidence))), Decimal(0))
-    return Context(prec=2, rounding=ROUND_CEILING).plus(exact)
+    return Context(prec=digits, rounding=ROUND_CEILING).plus(exact)
 
 
 def power_of_ten(x: float) -> str:
@@ -81,17 +91,34 @@ def ten_to(exponent: int) -> str:
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def power_below(exponent: float, against: float | None = None) -> str:
-    """A number given by its logarithm to base 10, rounded down: "10^7.3", "1".
+def power_below(exponent: float, against: Decimal | None = None) -> str:
+    """A number given by its logarithm to base 10, rounded down: "2,500", "5.1 × 10¹⁶", "1".
 
-    The exponent has one decimal, or as many as show on which side of the exponent `against` it lies.
+    It has two digits, or as many as show on which side of `against` it lies.
     """
-    exact, shown = Decimal(repr(float(exponent))), Decimal(0)
-    for digits in range(1, 16):
-        shown = exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)
-        if against is None or _sign(float(shown), against) == _sign(exponent, against):
+    exact, shown = _tenth_power(exponent), Decimal(0)
+    for digits in range(2, 18):
+        shown = Context(prec=digits, rounding=ROUND_FLOOR).plus(exact)
+        if against is None or (shown < against) == (exact < against):
             break
-    return f"10^{shown:f}" if shown else "1"
+    return power_text(shown)
+
+
+def power_rounded(exponent: float, *, up: bool) -> Decimal:
+    """A number given by its logarithm to base 10, with three digits."""
+    return Context(prec=3, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(_tenth_power(exponent))
+
+
+def power_text(x: Decimal) -> str:
+    """A positive number, however large or small: "2,500", "0.91", "5.1 × 10¹⁶"."""
+    order = x.adjusted()
+    if -4 < order < 6:
+        return f"{x.normalize():,f}"
+    return f"{x.scaleb(-order).normalize():f} × 10{str(order).translate(_SUPERSCRIPTS)}"
+
+
+def _tenth_power(exponent: float) -> Decimal:
+    return Context(prec=40).power(Decimal(10), Decimal(repr(float(exponent))))
 
 
 def _rounded(x: float, rounding: str, against: float | None, least: int = 3) -> str:

@@ -7,21 +7,16 @@ Links are relative, so the folder can be moved, zipped or served. What dpaudit d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-from markupsafe import Markup
 
 from dpaudit.errors import ReportError
 from dpaudit.report import html
-from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.figures import figures_of_pages
-from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import Within, to_html
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, UtilityAudit
-from dpaudit.results.plain import visible
 from dpaudit.whole_files import write_file
 
 INDEX, DATA, PAGES = "index.html", "result.json", "algorithms"
@@ -29,14 +24,6 @@ _OURS = '<meta name="generator" content="dpaudit">'
 """Stands near the beginning of every page that dpaudit writes."""
 _LONGEST = 80  # characters of a page's name
 _WORDS = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A line of the overview."""
-
-    id: str
-    audit: Audit | UtilityAudit
 
 
 def write_report(
@@ -68,7 +55,7 @@ def write_report(
             write_file(folder / PAGES / page, to_html(part, within=whole, drawn=drawn, step=step))
         write_file(folder / DATA, json_form.to_json(result))
         # last, so that there is no index of what is not there
-        write_file(folder / INDEX, _index(result, places))
+        write_file(folder / INDEX, html.to_index(result, places=places, data_file=DATA))
         for old in sorted((folder / PAGES).glob("*.html")):
             if old.name not in pages and _is_ours(old):
                 old.unlink()
@@ -137,23 +124,5 @@ def _part(result: Result, name: str, page: str, places: dict[str, str]) -> Resul
         audits=[audit for audit in result.audits if audit.name == name],
         utility=[audit for audit in result.utility if audit.name == name],
         comparison=None,
-    )
-
-
-def _index(result: Result, places: Mapping[str, str]) -> str:
-    return visible(
-        html.environment()
-        .get_template("index.html.j2")
-        .render(
-            result=result,
-            at=lambda anchor: places[anchor],
-            views=[_Row(f"audit-{i}", audit) for i, audit in enumerate(result.audits, 1)],
-            guarantees=[_Row(f"utility-{i}", audit) for i, audit in enumerate(result.utility, 1)],
-            comparison_svg=Markup(comparison_figure(result, prefix="c1")) if result.comparison is not None else "",
-            comparison_heading=HEADING,
-            comparison_lines=lines(result, times=False),
-            timings=html.timings_text(result),
-            data_file=DATA,
-        )
     )
 

@@ -21,6 +21,11 @@ CORRECT = "correct"
 """Shown in place of the bug of a mechanism that has none."""
 _LEAST_TEXT = 50  # columns beside a name in which sentences still read well
 _CORPUS_INDENT = 4
+_WIDE, _NARROW = 120, 80
+"""Columns from which on `dpaudit list` has titles too, and below which its columns are close together."""
+_PRIVACY, _UTILITY, _NAME, _CLAIM = 11, 10, 24, 27
+"""Columns of a listed algorithm; a longer name or claim takes from what follows."""
+
 
 
 def for_encoding(text: Text, encoding: str) -> Text:
@@ -105,25 +110,51 @@ def columns(rows: Sequence[Sequence[str]], *, gap: int = 2, indent: int = 0) -> 
 
 @dataclass(frozen=True)
 class Listing:
-    """Entries of (name, title, claim, source): one line each where all fit, else a block each."""
+    """Families of (name, what it is about, rows of (name, privacy, utility, claim, title)): a line for each row.
 
-    rows: Sequence[Sequence[str]]
+    A line that does not fit ends in "…"; the title is there where the terminal is wide.
+    """
+
+    families: Sequence[tuple[str, str, Sequence[tuple[str, str, str, str, str]]]]
+    end: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """One table of aligned lines, or two or three lines for an entry."""
-        if not self.rows:
+        """A heading for each family, and its rows in columns that are the same in all families."""
+        if not self.families:
             return
-        lines = columns([("name", "title", "claim", "source"), *self.rows])
-        if max(map(cell_len, lines)) <= options.max_width:
-            for number, line in enumerate(lines):
-                yield for_encoding(Text(line, "dim" if number == 0 else ""), options.encoding)
-            return
-        width = max(cell_len(row[0]) for row in self.rows)
-        block = Rows(label_width=min(width, 24) + 2)
-        for name, title, claim, source in self.rows:
-            block.labelled(name, title, indent=0)
-            block.labelled("", f"{claim} · {source}" if source else claim, indent=0)
+        wide = options.max_width >= _WIDE
+        # in a narrow terminal there is room for a whole name, which somebody wants to type
+        indent, gap = ("  ", "  ") if options.max_width >= _NARROW else ("", " ")
+
+        def line(name: str, privacy: str, utility: str, claim: str, title: str) -> str:
+            # verdicts come first, as in a check's lines: names are of all lengths
+            head = f"{indent}{privacy:<{_PRIVACY}}{gap}{utility:<{_UTILITY}}{gap}{name:<{_NAME}}  "
+            return head + (f"{_cut(claim, _CLAIM):<{_CLAIM}}  {title}" if wide else claim)
+
+        yield self._fitted(Text(line("algorithm", "privacy", "utility", "claim as printed", "title"), "dim"), options)
+        for family, about, several in self.families:
+            yield Text()
+            yield self._fitted(Text.assemble((family, "bold"), (f"  {about}", "dim")), options)
+            for row in several:
+                yield self._fitted(Text(line(*row)), options)
+        yield Text()
+        block = Rows()
+        block.line(self.end, indent=0)
         yield block
+
+    @staticmethod
+    def _fitted(text: Text, options: ConsoleOptions) -> Text:
+        shown = for_encoding(text, options.encoding)
+        if shown.cell_len > options.max_width:
+            dots = for_encoding(Text("…"), options.encoding)
+            shown.truncate(max(options.max_width - dots.cell_len, 1), overflow="crop")
+            shown.append(dots.plain)
+        shown.rstrip()
+        return shown
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
 @dataclass(frozen=True)
@@ -166,9 +197,9 @@ class CardText:
         yield block
 
 
-def render_list(rows: Sequence[Sequence[str]]) -> Listing:
-    """What `dpaudit list` prints: rows of (name, title, claim, source). Give it to `Console.print`."""
-    return Listing(rows)
+def render_list(families: Sequence[tuple[str, str, Sequence[tuple[str, str, str, str, str]]]], end: str) -> Listing:
+    """What `dpaudit list` prints: families as `Listing` has them, and the lines beneath."""
+    return Listing(families, end)
 
 
 def render_corpus(rows: Sequence[Sequence[str]]) -> CorpusListing:

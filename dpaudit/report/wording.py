@@ -8,9 +8,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
+from dpaudit.options import CERTIFY
 from dpaudit.report import utility
-from dpaudit.report.numbers import count, exactly, lower, nearest, percent, power_below, small, stated, upper
+from dpaudit.report.numbers import (
+    count,
+    exactly,
+    lower,
+    nearest,
+    percent,
+    power_below,
+    power_rounded,
+    power_text,
+    small,
+    stated,
+    upper,
+)
 from dpaudit.results.model import (
     Audit,
     Bounds,
@@ -131,24 +145,24 @@ def certified_epsilon(audit: Audit) -> str | None:
     return None if audit.epsilon_lower is None else lower(audit.epsilon_lower, audit.claim.epsilon)
 
 
-def certified_sentence(audit: Audit) -> str | None:
-    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"."""
+def certified_sentence(audit: Audit, *, short: bool = False) -> str | None:
+    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"; in `short` the error has one digit."""
     bound = certified_epsilon(audit)
     if bound is None:
         return None
     return (
-        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with {percent(audit.confidence)} confidence "
-        f"(claim {stated(audit.claim.epsilon)})"
+        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with "
+        f"{percent(audit.confidence, digits=1 if short else 2)} confidence (claim {stated(audit.claim.epsilon)})"
     )
 
 
-def exact_sentence(audit: Audit) -> str | None:
-    """E.g. "exact ε = 1.39 at δ = 0 (claim 1.0); exact δ = 0.21 at ε = 1.0 (claim 0)"."""
+def exact_sentence(audit: Audit, *, short: bool = False) -> str | None:
+    """E.g. "exact ε = 1.39 at δ = 0 (claim 1.0); exact δ = 0.21 at ε = 1.0 (claim 0)", or in `short` its beginning."""
     epsilon, claim = exact_epsilon(audit), audit.claim
     if epsilon is None:
         return None
     text = f"exact ε = {epsilon} at δ = {small(claim.delta)} (claim {stated(claim.epsilon)})"
-    if audit.delta_exact is not None:
+    if audit.delta_exact is not None and not short:
         delta = nearest(audit.delta_exact, claim.delta)
         text += f"; exact δ = {delta} at ε = {stated(claim.epsilon)} (claim {small(claim.delta)})"
     return f"{text}; {ROUNDS}" if rounds(audit) else text
@@ -188,8 +202,14 @@ def refuted_by_runs(audit: Audit) -> bool:
     return audit.verdict is Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
 
 
+def refuted_by_bits(audit: Audit) -> bool:
+    """Whether the verdict is FAIL and rests on the bit patterns of floating-point outputs."""
+    evidence = deciding(audit) if refuted_by_runs(audit) else None
+    return evidence is not None and evidence.family == "bits"
+
+
 def evidence_sentence(audit: Audit) -> str | None:
-    """The e-value, e.g. "10^7.3 against the claim; refuted after 1,800 samples per dataset"; None without one."""
+    """The e-value, e.g. "2,500 against the claim; refuted after 1,800 samples per dataset"; None without one."""
     evidence = audit.sequential
     if evidence is None:
         return None
@@ -205,21 +225,20 @@ def evidence_sentence(audit: Audit) -> str | None:
 
 
 def e_value(audit: Audit) -> str:
-    """The last value of the e-process, rounded down: "10^7.3"; "" without one."""
+    """The last value of the e-process, rounded down: "5.1 × 10¹⁶"; "" without one."""
     evidence = audit.sequential
     return "" if evidence is None else power_below(_log10(evidence.log_e), _shown_threshold(evidence))
 
 
 def threshold(audit: Audit) -> str:
-    """The value at which the e-process refutes, "10^3.35"; "" without one."""
+    """The value at which the e-process refutes, "2,230"; "" without one."""
     evidence = audit.sequential
-    return "" if evidence is None else f"10^{_shown_threshold(evidence):.2f}"
+    return "" if evidence is None else power_text(_shown_threshold(evidence))
 
 
-def _shown_threshold(evidence: SequentialEvidence) -> float:
-    """Its exponent of 10 with two digits, rounded away from the e-value, so that their order stays visible."""
-    exponent = -100 * math.log10(evidence.alpha)
-    return (math.ceil(exponent) if evidence.refuted_at is None else math.floor(exponent)) / 100
+def _shown_threshold(evidence: SequentialEvidence) -> Decimal:
+    """It, rounded away from the e-value, so that their order stays visible."""
+    return power_rounded(-math.log10(evidence.alpha), up=evidence.refuted_at is None)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -257,18 +276,36 @@ def floating_point_sentence(audit: Audit) -> str | None:
     )
 
 
+def floating_point_lines(audit: Audit) -> tuple[str, str]:
+    """What a floating-point vulnerability means, and the remedy in code."""
+    counted = audit.floating_point is not None and audit.floating_point.counted
+    return (
+        f"The output's last digits reveal more than is claimed{'' if counted else ' (not counted)'}.",
+        "Fix: round to a whole number k and add discrete Laplace noise, k + rng.geometric(p) - rng.geometric(p) with "
+        "p = 1 - exp(-epsilon / sensitivity of k); or use snapping.",
+    )
+
+
 def _counted(bits: FloatingPoint) -> str:
     return "this counts in the verdict" if bits.counted else "with the option bits this counts in the verdict"
 
 
 def leaking(audits: Sequence[Audit]) -> str | None:
-    """The audits with a floating-point vulnerability that does not count in their verdict; None without any."""
-    names = list(dict.fromkeys(full_name(a) for a in audits if leaks(a) and not _counts(a)))
+    """The audits with a floating-point vulnerability whose verdict is not FAIL; None without any."""
+    names = list(dict.fromkeys(full_name(a) for a in audits if leaks_beside(a)))
     return f"floating-point vulnerability, not counted: {', '.join(names)}" if names else None
 
 
-def _counts(audit: Audit) -> bool:
-    return audit.floating_point is not None and audit.floating_point.counted
+def certify_sentence(result: Result) -> str | None:
+    """How to get a larger bound, where an audit stopped as soon as its claim was refuted; None otherwise."""
+    stopped = any(
+        refuted_by_runs(audit) and audit.sequential is not None and audit.sequential.refuted_at is not None
+        for audit in result.audits
+    )
+    if not stopped or "certify" in result.command:
+        return None
+    option = CERTIFY.called("command line" if result.command.startswith("dpaudit ") else "Python")
+    return f"Stopped once refuted; {option} uses all samples, for a sharper bound on ε."
 
 
 def headline(audit: Audit) -> str:
@@ -420,6 +457,57 @@ def title(result: Result) -> str:
         return f"{total(result.audits)}; utility {summary}"
     what = f"{names.pop()}: utility" if len(names) == 1 else f"{len(guarantees)} utility guarantees:"
     return f"{what} {summary}"
+
+
+def subject(result: Result) -> str:
+    """What several audits are about: the name of their algorithm, how many there are, or the title of a comparison."""
+    names = {audit.name for audit in result.every}
+    if result.comparison is not None:
+        return title(result)
+    return names.pop() if len(names) == 1 else f"{count(len(result.every))} audits of {len(names)} algorithms"
+
+
+def conclusion(result: Result) -> list[str]:
+    """What several audits show, a sentence each for privacy and for utility."""
+    privacy = [f"Privacy: {_privacy(result.audits)}."] if result.audits else []
+    return [*privacy, f"Utility: {_utility(result.utility)}."] if result.utility else privacy
+
+
+def _privacy(audits: Sequence[Audit]) -> str:
+    fails = [audit for audit in audits if audit.verdict is Verdict.FAIL]
+    open_ = sum(audit.verdict is Verdict.INCONCLUSIVE for audit in audits)
+    kept = len(audits) - len(fails) - open_
+    proofs = sum(verdict_phrase(audit) == "PASS · proved" for audit in audits)
+    proved = f" ({proofs} {'proves' if proofs == 1 else 'prove'} the claim on a finite domain)" if proofs else ""
+    undecided = f"; {open_} inconclusive" if open_ else ""
+    if not fails:
+        return f"no violation found in {_audits(kept)}{proved}{undecided}" if kept else f"{_audits(open_)} inconclusive"
+    rest = f"; no violation found in {kept}{proved}" if kept else ""
+    verb = "finds" if len(fails) == 1 else "find"
+    return f"{len(fails)} of {_audits(len(audits))} {verb} a violation{_foreseen(fails)}{rest}{undecided}"
+
+
+def _utility(audits: Sequence[UtilityAudit]) -> str:
+    fails = [audit for audit in audits if audit.verdict is Verdict.FAIL]
+    open_ = sum(audit.verdict is Verdict.INCONCLUSIVE for audit in audits)
+    kept = len(audits) - len(fails) - open_
+    undecided = f"; {open_} inconclusive" if open_ else ""
+    if not kept and not fails:
+        return f"{open_} inconclusive"
+    verb = "fails" if len(fails) == 1 else "fail"
+    failed = f"{len(fails)} of {count(len(audits))} guarantees {verb}{_foreseen(fails)}"
+    verb = "holds" if kept == 1 else "hold"
+    if not fails:
+        return f"{kept} {'guarantee' if kept == 1 else 'guarantees'} {verb} on the inputs tried{undecided}"
+    return f"{failed}{f'; {kept} {verb} on the inputs tried' if kept else ''}{undecided}"
+
+
+def _audits(number: int) -> str:
+    return "1 audit" if number == 1 else f"{count(number)} audits"
+
+
+def _foreseen(fails: Sequence[Audit | UtilityAudit]) -> str:
+    return ", as expected" if all(audit.as_expected for audit in fails) else ""
 
 
 def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:

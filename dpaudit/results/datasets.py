@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset
+from dpaudit.language.containers import container_of
 from dpaudit.language.records import as_record
 from dpaudit.language.relation import as_records
 from dpaudit.outputs.plain_json import jsonable
@@ -83,15 +84,17 @@ def json_text(value: object) -> str:
 
 
 def as_dataset(value: Any) -> Dataset:
-    """A dataset from Python: a multiset, or any iterable of records.
+    """A dataset from Python: a multiset, an array, a frame (row by row), or any iterable of records.
 
     Raises:
-        DatasetError: it is neither, or a record does not hash.
+        DatasetError: it is none of them, or a record does not hash.
     """
     if isinstance(value, Multiset):
         return as_records(value)
+    if (container := container_of(value)) is not None:
+        return container.records(value)
     try:
-        dataset = tuple(_record(r) for r in (value.tolist() if hasattr(value, "tolist") else value))
+        dataset = tuple(map(_record, value))
         hash(dataset)
     except TypeError:
         raise DatasetError(f"A dataset must be a sequence of records, not {value!r}.") from None

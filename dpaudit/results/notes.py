@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import CALL_SECONDS, DATA, ORDERED, Door
+from dpaudit.options import CALL_TIME, DATA, ORDERED, Door
 from dpaudit.results.reasons import Statement, Value, at_least
 
 NoteCode: TypeAlias = Literal[
@@ -81,7 +81,7 @@ class CallTimeOfMechanism(Note):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"{CALL_SECONDS.called(door)} is about calls of functions: how long a mechanism in dpaudit's language "
+            f"{CALL_TIME.called(door)} is about calls of functions: how long a mechanism in dpaudit's language "
             "takes is no outcome."
         )
 

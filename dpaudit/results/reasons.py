@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SECONDS, SIZE, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
@@ -346,7 +346,7 @@ class TimeLimit(Reason):
         limit = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
         domain = f"make {DOMAIN.called(door)} or {SIZE.called(door)} smaller"
         less = f"lower {RUNS.called(door)}" if self.sampled else domain
-        said = f"No violation was found before {limit}; raise {SECONDS.called(door)} or {less}."
+        said = f"No violation was found before {limit}; raise {TIME.called(door)} or {less}."
         if self.call is None or self.least is None or self.target is None:
             return said
         takes = f"A call takes about {duration(self.call)}."
@@ -412,6 +412,12 @@ class UnreadOutputs(Reason):
     type: str
 
     def sentence(self, door: Door) -> str:
+        if self.type == "str within another one":  # as the learner calls it
+            return (
+                f"{100 * self.share:.3g} % of the outputs contain strings beside other parts. These strings are almost "
+                "all different, so they were not tested; return numbers as numbers instead of text, and leave out "
+                "random names."
+            )
         return (
             f"{100 * self.share:.3g} % of the outputs have parts of type {self.type}, which dpaudit cannot read. "
             "They are almost all different, so they were not tested; return numbers, strings, dates, or tuples, sets, "
@@ -509,7 +515,7 @@ class GuaranteeTimeLimit(Reason):
     code = "guarantee_time_limit"
 
     def sentence(self, door: Door) -> str:
-        return f"The guarantee was not refuted before the time limit; raise {SECONDS.called(door)}."
+        return f"The guarantee was not refuted before the time limit; raise {TIME.called(door)}."
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class PairRecord:
     multiset; {"float": "nan"}, {"float": "inf"} and {"float": "-inf"} are the floats that plain JSON lacks."""
     right: Json
     """The right dataset, in the same form as `left`."""
+    columns: list[str] | None = None
+    """Names of the cells of a record, where the records are rows of a frame or of a 2-D array."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,21 @@ Import the modules, not their functions: ``clopper_pearson.epsilon_lower`` and `
 the same question by two methods.
 """
 
-from dpaudit.stats import clopper_pearson, eprocess, hockey_stick, power, score_test
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpaudit.stats import clopper_pearson, eprocess, hockey_stick, power, score_test
 
 __all__ = ["clopper_pearson", "eprocess", "hockey_stick", "power", "score_test"]
+
+
+def __getattr__(name: str) -> object:
+    # imported when they are first asked for: the language needs `enclosed` alone, and the rest loads much of scipy
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,7 +12,6 @@ import math
 from collections import Counter
 
 import numpy as np
-from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
 from dpaudit.stats.arrays import FloatArray
@@ -86,6 +85,8 @@ class NoiseLosses:
 
 def _laplace(widths: list[float], cells: int) -> tuple[Floats, Floats]:
     """Losses of several Laplace draws on a grid; each is w with 1/2, −w with e^−w/2, w − 2s with density e^−s/2."""
+    from scipy.signal import fftconvolve  # it takes a fifth of a second, and only this figure needs it
+
     total = math.fsum(widths)
     step = 2 * total / cells
     masses = np.ones(1)

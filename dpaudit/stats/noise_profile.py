@@ -37,7 +37,6 @@ from functools import cached_property, reduce
 
 import numpy as np
 from flint import arb, arb_poly, ctx
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.errors import NotEnumerableError
@@ -231,6 +230,8 @@ class NoiseProfile:
             end *= 2
             if math.isinf(end):
                 return end
+        from scipy.optimize import brentq  # it takes a tenth of a second, and most audits never need it
+
         return float(brentq(lambda e: self._rough(table, e) - delta, 0.0, end, xtol=1e-15, rtol=1e-14, maxiter=5_000))
 
     def _moved(self, start: float, sign: int, certain: Callable[[arb], bool]) -> float:
@@ -422,6 +423,8 @@ def _last_output(width: Fraction, step: Fraction) -> tuple[Fraction, int]:
     lowest = (width, math.ceil(2 * width / step))
     if loss(0.0) <= float(point):
         return lowest
+    from scipy.optimize import brentq  # as above
+
     root = brentq(lambda s: loss(s) - float(point), 0.0, float(width), xtol=1e-15, maxiter=5_000)
     s = Fraction(float(root) * (1 - 1e-12))
     met = -to_interval(s) - (2 - (to_interval(s) - to_interval(width)).exp()).log() >= to_interval(point)

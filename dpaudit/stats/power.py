@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.boundary import nearest
@@ -293,6 +293,9 @@ def _probability(region: Region, p: float, q: float) -> float:
 def _clopper_pearson_power(
     p: float, q: float, n: int, m: int, ratio: float, delta: float, alpha: float
 ) -> float:
+    # it takes half a second, and powers of the score test do without
+    from scipy import stats
+
     # Nine standard deviations plus an allowance for the Poisson tail: the omitted mass is below 1e-15.
     spread = 36 + 9 * math.sqrt(m * q * (1 - q))
     y = np.arange(max(0, math.floor(m * q - spread)), min(m, math.ceil(m * q + spread)) + 1)

@@ -31,6 +31,7 @@ decreases in q, so the supremum over the composite null hypothesis is attained o
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy import special
@@ -242,8 +243,8 @@ class Region:
         return result
 
     def _chunk(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
-        x_first, pmf_x = _binomial(self.n, p, not_p)
-        y_first, pmf_y = _binomial(self.m, q, not_q)
+        x_first, pmf_x = _binomial(self.n, p.tobytes(), not_p.tobytes())
+        y_first, pmf_y = _binomial(self.m, q.tobytes(), not_q.tobytes())
         # tail[:, j] = P(X >= x_first + j); 1 left of the window, only neglected mass right of it.
         tail = np.zeros((p.size, pmf_x.shape[1] + 1))
         tail[:, :-1] = np.cumsum(pmf_x[:, ::-1], axis=1)[:, ::-1]
@@ -375,8 +376,15 @@ def _spread(trials: int, p: float) -> float:
     return nats / 3 + math.sqrt(nats * nats / 9 + 2 * trials * p * (1 - p) * nats)
 
 
-def _binomial(trials: int, p: Floats, not_p: Floats) -> tuple[int, Floats]:
-    """The first count of a window, and the pmf on it, one row per p; each tail outside has at most _NEGLECTED."""
+@lru_cache(maxsize=32)  # a power tries a dozen thresholds with the same p and q; at most 8 MB
+def _binomial(trials: int, p_bytes: bytes, not_p_bytes: bytes) -> tuple[int, Floats]:
+    """The first count of a window, and the pmf on it, one row per p; each tail outside has at most _NEGLECTED.
+
+    Args:
+        trials: number of trials.
+        p_bytes, not_p_bytes: arrays of p and 1 − p, as bytes.
+    """
+    p, not_p = np.frombuffer(p_bytes), np.frombuffer(not_p_bytes)
     nats = -math.log(_NEGLECTED)
     spread = nats / 3 + np.sqrt(nats * nats / 9 + 2 * trials * p * not_p * nats)
     first = max(0, math.floor(float((trials * p - spread).min())))

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest import SkipTest
@@ -32,19 +33,21 @@ from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.sampling import SEARCH
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
+from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
 from dpaudit.options import DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs
 from dpaudit.plans.request import Request
-from dpaudit.plans.subject import in_catalogue, resolved
+from dpaudit.plans.subject import resolved
 from dpaudit.results.datasets import as_dataset
+from dpaudit.results.given_data import given_pair
 from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, quiet_settings, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import MechanismTarget, Target, function_target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, function_target
 
 DEFAULT_EXAMPLES = 500
 """Most pairs that a search estimates."""
@@ -75,8 +78,8 @@ def find_pairs(
     examples: int = DEFAULT_EXAMPLES,
     key: bytes | None = None,
     size: int | None = None,
-    seconds: float | None = None,
-    call_seconds: float | None = None,
+    time: float | None = None,
+    call_time: float | None = None,
     tell: Callable[[Event], object] | None = None,
 ) -> list[tuple[Dataset, Dataset]]:
     """The pairs of neighbours on which a claim seems to be violated most, worst first.
@@ -100,8 +103,8 @@ def find_pairs(
         key: the key under which Hypothesis's example database (of the current profile) stores the worst pairs, and
             from which the search starts; None to store nothing. `database_key` makes one.
         size: the largest number of records of a dataset, if `data` is a strategy of records.
-        seconds: time limit, after which the best pairs so far are returned.
-        call_seconds: time limit of one call of a function; exceeding it is an outcome.
+        time: time limit in seconds, after which the best pairs so far are returned.
+        call_time: time limit in seconds of one call of a function; exceeding it is an outcome.
         tell: called with the events of the search: its start, and the progress after every pair.
 
     Raises:
@@ -111,11 +114,13 @@ def find_pairs(
     whole("seed", seed, least=0)
     claim = claim.under(relation) if claim.relation != relation else claim
     pairs = _pairs(data, relation, size)
-    target = _target(f, call_seconds)
+    target = _target(f, call_time)
+    if isinstance(target, FunctionTarget):
+        target = replace(target, container=drawn_container(data))
     job = GivenPairs(
         target=target, label="a search by Hypothesis", claim=claim, replay="", runs=whole("runs", runs, least=1)
     )
-    objective = SampledObjective(job, Runner(seconds=seconds), seed)
+    objective = SampledObjective(job, Runner(seconds=time), seed)
     search = _Search(objective, examples, tell)
     if tell is not None:
         tell(AuditStarted(target.name, job.label, str(claim), examples))
@@ -136,6 +141,19 @@ def find_pairs(
         kept.reads = True
         kept.forget_all_but(KEPT)
     return _confirmed(search, smallest) or search.best(smallest, beside=again)
+
+
+def drawn_container(data: SearchStrategy[Any]) -> Container | None:
+    """What the datasets of a strategy of pairs are: arrays or frames; None for lists, and for strategies of records.
+
+    Raises:
+        DatasetError: the two datasets of the simplest pair differ in their columns or types.
+    """
+    try:
+        drawn = hypothesis.find(data, lambda value: True, settings=quiet_settings(10, None, PHASES), random=Random(0))
+    except (NoSuchExample, Unsatisfiable):
+        return None
+    return given_pair(drawn.left, drawn.right).container if isinstance(drawn, Neighbours) else None
 
 
 def database_key(f: Mechanism | Callable[..., object] | str, claim: Claim, *, where: str = "") -> bytes:
@@ -379,13 +397,13 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
-def _target(f: Mechanism | Callable[..., object] | str, call_seconds: float | None = None) -> Target:
-    if isinstance(f, str) and in_catalogue(f):
+def _target(f: Mechanism | Callable[..., object] | str, call_time: float | None = None) -> Target:
+    if isinstance(f, str) and registry.in_catalogue(f):
         f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
     own = resolved(Request((f,)), f)
     if isinstance(own.value, Mechanism):
         return MechanismTarget(own.value.name, own.source, own.value)
-    return function_target(own.value, own.name, own.source, call_seconds)
+    return function_target(own.value, own.name, own.source, call_time)
 
 
 def _named(f: Callable[..., object]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from dpaudit.errors import UsageError
-from dpaudit.options import CALL_SECONDS
+from dpaudit.options import CALL_TIME
 from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames
 from dpaudit.subjects.user_errors import unheard
@@ -32,9 +32,9 @@ def refuse_without_timer() -> None:
         UsageError: there are no timers here (not POSIX), or this is not the main thread.
     """
     if not hasattr(signal, "setitimer"):
-        raise UsageError("{} needs timers of POSIX, which this system lacks; leave it out.", CALL_SECONDS)
+        raise UsageError("{} needs timers of POSIX, which this system lacks; leave it out.", CALL_TIME)
     if threading.current_thread() is not threading.main_thread():
-        raise UsageError("{} works in the main thread alone, where signals arrive; call dpaudit there.", CALL_SECONDS)
+        raise UsageError("{} works in the main thread alone, where signals arrive; call dpaudit there.", CALL_TIME)
 
 
 def called_within(seconds: float, call: Callable[[], object]) -> object:

@@ -25,8 +25,9 @@ import cloudpickle
 
 from dpaudit.interpret import Outputs
 from dpaudit.subjects import by_value
+from dpaudit.subjects.foreign import USER_MODULE
 from dpaudit.subjects.runner import Unit
-from dpaudit.subjects.target import USER_MODULE, Target, module_of_file
+from dpaudit.subjects.target import Target, module_of_file
 
 INSIDE = "DPAUDIT_FRESH_PROCESS"
 """Set in the server: a file that audits when it is imported must not start servers without end."""

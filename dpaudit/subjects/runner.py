@@ -11,11 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import TimeoutError as PoolTimeoutError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.random import SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
@@ -25,6 +22,9 @@ from dpaudit.subjects import by_value
 from dpaudit.subjects.target import Target
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 WORTH_A_POOL = 3.0
 """Seconds of work left that are worth starting worker processes for."""
@@ -100,16 +100,24 @@ class Runner:
 
     def parallel(self, **how: object) -> Parallel:
         """Worker processes, until `close`."""
+        # most audits end before worker processes are worth their start, so that what starts them is imported then
+        from joblib import Parallel
+
         self._opened = True
         return Parallel(n_jobs=self.jobs, **how)
 
     def close(self) -> None:
         """End the worker processes, if any: later ones must see the user's modules as they are then."""
         if self._opened:
+            from joblib.externals.loky import get_reusable_executor
+
             get_reusable_executor().shutdown(wait=True, kill_workers=True)
             self._opened = False
 
     def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
+        from joblib import delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
         pool = self.parallel(return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
         with guarded(target.name):
             payload = packed(target)

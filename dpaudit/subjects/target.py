@@ -15,30 +15,29 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import cloudpickle
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
+from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
+from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
-from dpaudit.options import CALL_SECONDS, PARAMETERS
+from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
+from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
 from dpaudit.subjects.stated import is_portable
 from dpaudit.subjects.user_errors import described, guarded, sentence
 from dpaudit.supervision import importing
 
 _Made = TypeVar("_Made")
-USER_MODULE = "_dpaudit_user_"
-"""What the names of modules that were given as files begin with."""
 FIRST = 10
 """Outputs of a unit of samples that are kept apart: they can be repeated with the unit's seed."""
-FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,8 +92,10 @@ class FunctionTarget:
     source: str
     subject: Callable[..., object]
     vectorised: bool = False
-    call_seconds: float | None = None
+    call_time: float | None = None
     """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
+    container: Container | None = None
+    """What the records are handed over in; a list without one."""
     card: ClassVar[None] = None
 
     @property
@@ -125,22 +126,40 @@ class FunctionTarget:
     def _runs(self, dataset: Dataset, size: int, rng: Generator) -> Outputs:
         tally, first = Tally(), Tally()
         if self.vectorised:
-            rows = self._rows(self._several(copied(dataset), rng, size), size)
+            rows = self._rows(self._several(self.given(dataset)(), rng, size), size)
             tally.add_many(rows)
             if isinstance(rows, np.ndarray):
                 tally.forms.count(row_form(rows), size)
             return tally.outputs()
-        fresh = copier(dataset)
+        given = self.given(dataset)
         for number in range(size):
             # counted at once: the function may use the same object for its next output
-            output = self.outcome(fresh(), rng)
+            output = self.outcome(given(), rng)
             tally.add(output, 1)
             if number < FIRST:
                 first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
-    def outcome(self, records: list[Record], rng: Generator) -> Output:
-        """One output of a function that takes no size, on these very records.
+    def given(self, dataset: Dataset) -> Callable[[], Any]:
+        """Makes what the function gets, anew at each call: the function may change it.
+
+        Raises:
+            DatasetError: the records cannot be put into the container.
+        """
+        if self.container is None:
+            return copier(dataset)
+        records = plain_records(dataset)
+        try:
+            return self.container.copier(tuple(records))
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise DatasetError(
+                sentence(f"The records cannot be made into {self.container.shown}: {described(error)}")
+            ) from error
+
+    def outcome(self, records: Any, rng: Generator) -> Output:
+        """One output of a function that takes no size, on this very object.
 
         Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
 
@@ -148,15 +167,15 @@ class FunctionTarget:
             DpauditError: the function is an adapter, and refuses the dataset.
         """
         try:
-            if self.call_seconds is None:
+            if self.call_time is None:
                 return self.subject(records, rng)
-            return called_within(self.call_seconds, lambda: self.subject(records, rng))
+            return called_within(self.call_time, lambda: self.subject(records, rng))
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
             return raised(error)
 
-    def _several(self, records: list[Record], rng: Generator, size: int) -> Output:
+    def _several(self, records: Any, rng: Generator, size: int) -> Output:
         """What a function that takes a size returns.
 
         Raises:
@@ -174,13 +193,25 @@ class FunctionTarget:
 
     def _rows(self, drawn: Output, size: int) -> Output:
         """An array or list of one output per run, of which nobody else holds the array."""
-        if type(drawn).__module__.partition(".")[0] == "pandas" and hasattr(drawn, "to_numpy"):
-            drawn = drawn.to_numpy()
+        library = type(drawn).__module__.partition(".")[0]
+        if library in ("pandas", "polars") and hasattr(drawn, "to_numpy"):
+            drawn = _of_frame(drawn)
         several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
         if not several or len(drawn) != size:
             got = len(drawn) if several else f"one {type(drawn).__name__}"
-            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
+            raise OutputError(
+                f"{self.name} was asked for {size} outputs and returned {got}; return one per run: an array, list or "
+                f"data frame of {size}."
+            )
         return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
+
+
+def _of_frame(drawn: Output) -> Output:
+    """The rows of a pandas or polars object, one output each: arrays, or dicts by column if not all are numbers."""
+    rows = drawn.to_numpy()
+    if rows.ndim != 2 or not rows.dtype.hasobject:
+        return rows
+    return drawn.to_dicts() if hasattr(drawn, "to_dicts") else drawn.to_dict("records")
 
 
 Target: TypeAlias = MechanismTarget | FunctionTarget
@@ -188,9 +219,16 @@ Target: TypeAlias = MechanismTarget | FunctionTarget
 
 
 def function_target(
-    function: Callable[..., object], name: str, source: str, call_seconds: float | None = None
+    function: Callable[..., object],
+    name: str,
+    source: str,
+    call_time: float | None = None,
+    container: Container | None = None,
 ) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
+
+    Args:
+        function, name, source, call_time, container: as of a `FunctionTarget`.
 
     Raises:
         UsageError: it takes other arguments, or it takes a size and the time of its calls is to be limited.
@@ -201,23 +239,24 @@ def function_target(
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
+        raise UsageError(
+            f"{name} ({class_name(function)}) has no readable signature; wrap it as {FUNCTION_FORMS}."
+        ) from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return FunctionTarget(name, source, function, call_seconds=call_seconds)
+        return FunctionTarget(name, source, function, call_time=call_time, container=container)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     vectorised = len(places) >= 3 and places[2].name == "size"
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
-        shown = ", ".join(p.name for p in parameters) or "nothing"
-        raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
-    if vectorised and call_seconds is not None:
+        raise UsageError(refused_call(function, name, [p.name for p in parameters]))
+    if vectorised and call_time is not None:
         raise UsageError(
             "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
             "f(dataset, rng) to have such calls counted, or leave {} out.",
-            name, CALL_SECONDS,
+            name, CALL_TIME,
         )
-    return FunctionTarget(name, source, function, vectorised, call_seconds)
+    return FunctionTarget(name, source, function, vectorised, call_time, container)
 
 
 def load_object(text: str) -> tuple[object, str]:
@@ -296,13 +335,11 @@ def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
             raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
 
 
-def copied(dataset: Dataset) -> list[Record]:
-    """A fresh list of the records: a function that changes its input must not change the next run's."""
-    return copier(dataset)()
-
-
 def copier(dataset: Dataset) -> Callable[[], list[Record]]:
-    """Makes fresh lists of the records; what they are is examined once, not in every run."""
+    """Makes fresh lists of the records: a function that changes its input must not change the next run's.
+
+    What the records are is examined once, not in every run.
+    """
     records = list(plain_records(dataset))
     return records.copy if all(map(_immutable, records)) else partial(copy.deepcopy, records)
 

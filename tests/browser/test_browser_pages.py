@@ -1,4 +1,4 @@
-"""Every kind of page in a real browser: it opens alone and in peace, fits, and axe-core finds nothing serious in it."""
+"""Every kind of page in a real browser: it opens alone and in peace, fits, and axe-core finds nothing in it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_nothing_overflows(opened: Callable[..., Any], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_axe_finds_nothing_serious(opened: Callable[..., Any], name: str) -> None:
+def test_axe_finds_nothing(opened: Callable[..., Any], name: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(name).page
@@ -78,7 +78,6 @@ def test_axe_finds_nothing_serious(opened: Callable[..., Any], name: str) -> Non
         bad = [
             (v["id"], v["impact"], v["nodes"][0]["html"][:200], v["nodes"][0].get("failureSummary", "")[:300])
             for v in found["violations"]
-            if v["impact"] in ("serious", "critical")
         ]
         assert bad == [], (scheme, unfolded)
         # the rules were run
@@ -97,6 +96,8 @@ def test_all_is_there_without_a_script(opened: Callable[..., Any], name: str) ->
         for shown in (audit.reason, wording.again(result, audit)):
             assert " ".join(visible(shown).split()) in " ".join(text.split())
     plots = sum(getattr(audit, f"{kind}_plot") is not None for audit in result.audits for kind in KINDS)
+    # a course of bounds that has one point is no picture
+    plots -= sum(audit.bound_plot is not None and len(audit.bound_plot.runs) == 1 for audit in result.audits)
     panels = sum(len(audit.drawing.panels) for audit in result.every if audit.drawing is not None)
     assert page.locator("svg.figure").count() == plots + panels + (result.comparison is not None)
     # folds open by hand
@@ -114,9 +115,9 @@ KINDS = ("profile", "tradeoff", "loss", "output", "bound", "evidence")
 def test_figures_and_regions_have_names(opened: Callable[..., Any], name: str) -> None:
     page = opened(name).page
     page.evaluate(UNFOLD)
-    unnamed = page.evaluate("""() => [...document.querySelectorAll("svg.figure, [role=region], table")].filter((e) => {
+    unnamed = page.evaluate("""() => [...document.querySelectorAll("svg.figure, [role=group], table")].filter((e) => {
       if (e.matches("table")) return !e.caption || !e.caption.textContent.trim();
-      if (e.matches("[role=region]")) return !e.getAttribute("aria-label") || e.tabIndex !== 0;
+      if (e.matches("[role=group]")) return !e.getAttribute("aria-label") || e.tabIndex !== 0;
       const named = (e.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id));
       return e.getAttribute("role") !== "img" || named.length !== 2 || !named.every((n) => n && n.textContent.trim());
     }).map((e) => e.outerHTML.slice(0, 120))""")
@@ -154,7 +155,7 @@ def test_untrusted_data_comes_back_as_it_was(opened: Callable[..., Any]) -> None
 
     page = opened("of untrusted strings").page
     page.locator("details.data > summary").click()
-    page.wait_for_function("document.querySelector('details.data pre').textContent")
+    page.wait_for_function("() => document.querySelector('details.data pre').textContent")
     shown = json.loads(page.evaluate("document.querySelector('details.data pre').textContent"))
     expected = to_object(result_of("of untrusted strings"))
     expected["timings"] = to_object(Timings("", 0.0, 0, {}))  # type: ignore[arg-type]

@@ -1,31 +1,22 @@
-"""What the pages of the site show is what the program does: their commands and their Python are run.
+"""What README.md and the pages of the site show is what the program does: their commands and their Python are run.
 
 `pytest tests/docs --update-snapshots` writes what is printed now into the blocks marked `<!-- output -->`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
-from docs_blocks import DOCS, RUNNABLE, Block, blocks, needs, pages
+from docs_blocks import ROOT, RUNNABLE, Block, blocks, follow, lines, named, needs, pages
 
 PAGES = [page for page in pages() if any(block.mark for block in blocks(page))]
-
-
-def named(page: Path) -> str:
-    return page.relative_to(DOCS).as_posix()
 
 
 def exists(module: str) -> bool:
@@ -64,36 +55,12 @@ def test_a_page_holds(
                 rewrite(page, block, printed)
                 continue
             printed = follow(block, printed, names, tmp_path)
+            if block.mark == "file: pyproject.toml":
+                install(tmp_path)
     finally:
         for name in set(sys.modules) - modules:
             if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
                 del sys.modules[name]
-
-
-def follow(block: Block, printed: str, names: dict[str, Any], folder: Path) -> str:
-    """Do what the mark says; what is printed now, or was by the last block that ran."""
-    kind, _, rest = block.mark.partition(": ")
-    if kind == "file":
-        (folder / rest).parent.mkdir(parents=True, exist_ok=True)
-        (folder / rest).write_text(block.text, encoding="utf-8")
-        if rest == "pyproject.toml":
-            install(folder)
-    elif kind == "run" and block.language == "python":
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(block.text, block.where, "exec"), names)
-        return out.getvalue()
-    elif kind == "run":
-        code = int(rest.removeprefix("exit ")) if rest else 0
-        return commands(block, code)
-    elif kind == "output":
-        shown, real = told(block.text), told(printed)
-        if rest == "part":
-            places = range(len(real) - len(shown) + 1)
-            assert any(real[i : i + len(shown)] == shown for i in places), f"{block.where} shows other than\n{printed}"
-        else:
-            assert shown == real, f"{block.where} shows other than\n{printed}"
-    return printed
 
 
 def install(folder: Path) -> None:
@@ -118,30 +85,6 @@ def rewrite(page: Path, block: Block, printed: str) -> None:
     page.write_text(text.replace(was, now), encoding="utf-8")
 
 
-def commands(block: Block, code: int) -> str:
-    """Run the commands of a block; all but the last end with 0."""
-    every = block.text.replace("\\\n", " ").strip().splitlines()
-    out = ""
-    for i, command in enumerate(every):
-        ran = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", command], capture_output=True, text=True, check=False,
-            stdin=subprocess.DEVNULL, timeout=300,
-        )
-        expected = code if i == len(every) - 1 else 0
-        assert ran.returncode == expected, f"{block.where}: {command}\n{ran.stdout}\n{ran.stderr}"
-        out += ran.stdout
-    return out
-
-
-def lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip("\n").splitlines()]
-
-
-def told(text: str) -> list[str]:
-    """The lines without ids, which change with the format of JSON and are no part of what a page explains."""
-    return lines(re.sub(r"(?<=replay )[0-9a-f]{12}\b", "ID", text))
-
-
 def environment(folder: Path) -> dict[str, str]:
     """`dpaudit` and `pytest` of this interpreter and this checkout, whatever is installed."""
     bin_folder = folder / ".bin"
@@ -153,8 +96,7 @@ def environment(folder: Path) -> dict[str, str]:
         script = bin_folder / name
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
-    root = DOCS.parent
-    path = [str(folder), str(root), str(root / "algorithms"), str(root / "audits"), os.environ.get("PYTHONPATH", "")]
+    path = [str(folder), str(ROOT), str(ROOT / "algorithms"), str(ROOT / "audits"), os.environ.get("PYTHONPATH", "")]
     return {
         "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join(filter(None, path)),

@@ -102,7 +102,7 @@ def test_the_same_every_time_and_made_again_alone(runs: Runs) -> None:
     loud = next(audit for audit in first.audits if audit["test"].endswith("test_loud"))
     (again,) = re.findall(r"E  +again   (pytest .*)", first.text)
     assert again == loud["again"]
-    assert again == "pytest test_suite.py::test_loud --dp-seed=0 --dp-alpha=0.001 --dp-items=4 --dp-runs=600"
+    assert again == "pytest test_suite.py::test_loud --dp-seed=0 --dp-alpha=0.00025 --dp-runs=600"
     alone = runs(None, *shlex.split(again)[1:])
     assert alone.numbers == [line for line in first.numbers if line[0].endswith("test_loud")]
     other = runs(None, "--dp-seed=1", *shlex.split(again)[1:2], FEW)
@@ -168,7 +168,7 @@ def test_settings_are_read_from_the_nearest_project(tmp_path: Path) -> None:
     below.mkdir(parents=True)
     given = {"dp_evidence": "sessions.json"}
     found = Settings.read(given.get, root=below, here=below)
-    assert found == Settings(report=tmp_path / "reports", seconds=3.0, evidence=below / "sessions.json")
+    assert found == Settings(report=tmp_path / "reports", time=3.0, evidence=below / "sessions.json")
 
 
 @pytest.mark.slow

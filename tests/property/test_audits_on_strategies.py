@@ -144,8 +144,8 @@ def test_a_time_limit_is_shared_with_the_search(monkeypatch: pytest.MonkeyPatch)
         return [((0,), (5,))]
 
     monkeypatch.setattr("dpaudit.strategies.find_pairs", find_pairs)
-    dpaudit.audit(total, 1.0, data=st.integers(0, 100), seconds=60.0, **RUNS)
-    assert seen["seconds"] == pytest.approx(20)
+    dpaudit.audit(total, 1.0, data=st.integers(0, 100), time=60.0, **RUNS)
+    assert seen["time"] == pytest.approx(20)
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_a_claim_of_zero_is_not_refuted_by_nothing() -> None:
 
 def test_a_time_limit_returns_what_there_is() -> None:
     pairs = dst.find_pairs(
-        enough_noise, st.integers(0, 9), REPLACE_ONE, CLAIM, seed=0, runs=1_000, examples=30, seconds=1e-6
+        enough_noise, st.integers(0, 9), REPLACE_ONE, CLAIM, seed=0, runs=1_000, examples=30, time=1e-6
     )
     assert pairs
     assert all(REPLACE_ONE.related(*pair) for pair in pairs)

@@ -423,6 +423,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_noise_profile.py::test_geometric_draws_are_exact",),
     ),
     Mutant(
+        "S40",
+        "ranks of equal outputs are shared when calls are compared",
+        "dpaudit/stats/kruskal_wallis.py",
+        "np.cumsum(ties) - (ties - 1) / 2",
+        "np.cumsum(ties)",
+        ("unit/test_kruskal_wallis.py::test_it_is_the_same_as_scipys",),
+    ),
+    Mutant(
         "L1",
         "arithmetic of intervals is rounded outward",
         "dpaudit/stats/enclosed.py",
@@ -1641,6 +1649,22 @@ MUTANTS: tuple[Mutant, ...] = (
         "            rare.clear()",
         "            rare.copy()",
         ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
+    ),
+    Mutant(
+        "E32",
+        "a threshold holds for no output without the number",
+        "dpaudit/adversary/events/keyed.py",
+        "                    columns[:, i] = numbers\n",
+        "                    columns[:, i] = np.nan_to_num(numbers)\n",
+        ("unit/test_named_parts.py::test_a_threshold_holds_for_no_output_without_the_number",),
+    ),
+    Mutant(
+        "E33",
+        "parts of dicts are compared by key",
+        "dpaudit/evidence/assumptions.py",
+        "    if not has_names(outcome):\n        return list",
+        "    if True:\n        return list",
+        ("unit/test_named_parts.py::test_a_key_that_is_missing_does_not_mix_the_types_of_others",),
     ),
     Mutant(
         "A66",

@@ -59,7 +59,7 @@ def _as_before() -> Iterator[None]:
 @pytest.mark.slow
 def test_a_function_that_sleeps_where_a_record_is_fails() -> None:
     """Its answers are the same on both datasets: time alone tells them apart."""
-    result = dpaudit.audit(sleeps_where_a_record_is, epsilon=1.0, pair=PAIR, runs=600, call_seconds=LIMIT)
+    result = dpaudit.audit(sleeps_where_a_record_is, epsilon=1.0, pair=PAIR, runs=600, call_time=LIMIT)
     (audit,) = result.audits
     assert audit.verdict is Verdict.FAIL
     assert audit.event is not None
@@ -73,7 +73,7 @@ def test_a_function_that_sleeps_where_a_record_is_fails() -> None:
 
 @pytest.mark.slow
 def test_a_private_one_passes() -> None:
-    result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=400, call_seconds=LIMIT, min_power=100.0)
+    result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=400, call_time=LIMIT, min_power=100.0)
     (audit,) = result.audits
     assert audit.verdict is Verdict.PASS
     assert any(note.values.get("by_the_clock") for note in audit.notes)
@@ -85,7 +85,7 @@ def test_one_that_takes_long_in_every_call_is_told_at_once() -> None:
         return 0
 
     begun = time.monotonic()
-    result = dpaudit.audit(sleeps, epsilon=1.0, pair=PAIR, runs=100_000, call_seconds=LIMIT)
+    result = dpaudit.audit(sleeps, epsilon=1.0, pair=PAIR, runs=100_000, call_time=LIMIT)
     assert time.monotonic() - begun < 20
     (audit,) = result.audits
     assert (audit.verdict, audit.crashed) == (Verdict.INCONCLUSIVE, True)
@@ -217,7 +217,7 @@ def test_stop_now_is_not_an_outcome() -> None:
 
 @pytest.mark.slow
 def test_an_audit_with_both_limits() -> None:
-    result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=10**6, call_seconds=LIMIT, seconds=1.5)
+    result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=10**6, call_time=LIMIT, time=1.5)
     (audit,) = result.audits
     assert audit.verdict is Verdict.INCONCLUSIVE
     assert "time limit" in audit.reason
@@ -232,8 +232,8 @@ def vectorised(data: Any, rng: Generator, size: int) -> Any:
 
 
 def test_a_function_that_takes_a_size_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"vectorised takes a size, .* or leave call_seconds out"):
-        dpaudit.audit(vectorised, epsilon=1.0, pair=PAIR, call_seconds=1.0)
+    with pytest.raises(UsageError, match=r"vectorised takes a size, .* or leave call_time out"):
+        dpaudit.audit(vectorised, epsilon=1.0, pair=PAIR, call_time=1.0)
     with pytest.raises(UsageError, match="--call-time"):
         function_target(vectorised, "vectorised", "here", 1.0)
 
@@ -241,7 +241,7 @@ def test_a_function_that_takes_a_size_is_refused() -> None:
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 1e9])
 def test_a_limit_is_a_positive_number(value: float) -> None:
     with pytest.raises(UsageError):
-        dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, call_seconds=value)
+        dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, call_time=value)
 
 
 def test_outside_of_the_main_thread_it_is_refused() -> None:
@@ -249,14 +249,14 @@ def test_outside_of_the_main_thread_it_is_refused() -> None:
 
     def elsewhere() -> None:
         try:
-            dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=10, call_seconds=1.0)
+            dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=10, call_time=1.0)
         except UsageError as error:
             said.append(str(error))
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
     thread.join(60)
-    assert said == ["call_seconds works in the main thread alone, where signals arrive; call dpaudit there."]
+    assert said == ["call_time works in the main thread alone, where signals arrive; call dpaudit there."]
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class Coin(Mechanism):
 
 
 def test_of_a_mechanism_in_the_language_a_note_says_that_time_is_no_outcome() -> None:
-    (audit,) = dpaudit.audit(Coin(), pair=PAIR, runs=100, call_seconds=1.0).audits
+    (audit,) = dpaudit.audit(Coin(), pair=PAIR, runs=100, call_time=1.0).audits
     assert "call_time_of_mechanism" in [note.code for note in audit.notes]
 
 
@@ -298,7 +298,7 @@ def test_the_command_line_and_the_configuration(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.slow
 def test_assert_private() -> None:
     with pytest.raises(dpaudit.PrivacyViolation, match="took longer than"):
-        dpaudit.assert_private(sleeps_where_a_record_is, 1.0, pair=PAIR, runs=600, call_seconds=LIMIT)
+        dpaudit.assert_private(sleeps_where_a_record_is, 1.0, pair=PAIR, runs=600, call_time=LIMIT)
 
 
 class Slow:

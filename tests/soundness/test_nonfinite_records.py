@@ -198,7 +198,7 @@ def test_python_takes_a_pair_and_its_call_is_python(given_pair: Any) -> None:
     assert result.verdict is Verdict.FAIL
     assert dpaudit.Result.from_json(result.to_json()) == result
     assert "float('nan')" in result.command
-    again = eval(result.command, {"dpaudit": dpaudit, "has_nan": has_nan})
+    again = eval(result.command, {"dpaudit": dpaudit, "has_nan": has_nan, "np": np})
     assert again.audits == result.audits
 
 

@@ -271,7 +271,7 @@ def test_a_hang_in_a_worker_process(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(orchestrator, "WORTH_A_POOL", -1.0)
     monkeypatch.setattr("dpaudit.evidence.side_by_side.LIMIT_GRACE", 1.0)
     targets = ("u.py:bad", "u.py:hangs", "u.py:good")
-    request = Request(targets, epsilon=1.0, pair=([1], [0]), runs=2000, jobs=2, seconds=15.0)
+    request = Request(targets, epsilon=1.0, pair=([1], [0]), runs=2000, jobs=2, time=15.0)
     (end,) = [event for event in orchestrator.check(request) if isinstance(event, CheckFinished)]
     found = {audit.name: audit for audit in end.result.audits}
     assert found["bad"].verdict is Verdict.FAIL

@@ -74,4 +74,4 @@ def _audited(cases: Mapping[str, Sequence[str]], guarantees: Mapping[str, Sequen
         return replace(plan, cases=lambda: chosen, utility=lambda: tried)
 
     with mock.patch.object(registry, "plan", part):
-        return run(Request(tuple(cases)))
+        return run(Request(tuple(cases), only=None))

@@ -18,9 +18,12 @@ from typed_commands import Typed
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.api.functions import Settings
+from dpaudit.cli import run
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
+from dpaudit.plans.command import command_line
 from dpaudit.plans.plan import Case, Plan
+from dpaudit.plans.request import Request
 from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.results.model import Result, Verdict
 from dpaudit.results.reasons import TooFewSamples
@@ -50,7 +53,7 @@ def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
 @pytest.mark.slow
 def test_every_setting_reaches_the_request() -> None:
     result = dpaudit.audit(
-        response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, seconds=60.0,
+        response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, time=60.0,
         alpha=0.01, seed=9, jobs=2,
     )
     assert result.seed == 9
@@ -59,7 +62,7 @@ def test_every_setting_reaches_the_request() -> None:
     assert result.audits[0].claim.group == 2
     assert result.command == (
         "dpaudit.audit(response, epsilon=1.0, delta=0.1, relation='replace-one:2', data='booleans()', size=3, "
-        "runs=500, seconds=60.0, alpha=0.01, seed=9)"
+        "runs=500, time=60.0, alpha=0.01, seed=9)"
     )
 
 
@@ -275,7 +278,7 @@ def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdic
     assert (audit["verdict"], audit["evidence"]) == (verdict, evidence)
     assert {"epsilon", "delta", "relation"} <= set(audit["claim"])
     assert audit["confidence"] == 0.999
-    assert set(audit["pair"]) == {"label", "source", "distance", "left", "right"}
+    assert set(audit["pair"]) == {"label", "source", "distance", "left", "right", "columns"}
     assert set(audit["event"]) == {"description", "spec"}
     assert set(audit["event"]["spec"]) == {"atoms", "ranges", "intervals", "weights"}
     assert 0 < audit["runs"] <= 2 * 5000
@@ -295,6 +298,32 @@ def test_json_on_stdout_is_what_the_file_gets(typed: Typed, tmp_path: Path) -> N
     kept = json.loads((tmp_path / "r.json").read_text())
     del out["timings"], kept["timings"]
     assert out == kept
+
+
+@pytest.mark.usefixtures("catalogue")
+@pytest.mark.parametrize(
+    ("line", "only"),
+    [
+        ("check Response", "privacy"),
+        ("check Response --privacy", "privacy"),
+        ("check Response --utility", "utility"),
+        ("check Response --privacy --utility", None),
+        ("check --all", None),
+        ("check --all --privacy", "privacy"),
+        ("check --all --utility", "utility"),
+    ],
+)
+def test_names_are_audited_for_privacy_and_the_catalogue_for_both(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str, only: str | None
+) -> None:
+    seen: list[Request] = []
+    monkeypatch.setattr(run, "finish", lambda request, outputs, **more: seen.append(request))
+    typed(line)
+    (request,) = seen
+    assert request.only == only
+    words = command_line(request).split()
+    parts = [word for word in ("--privacy", "--utility") if word in words]
+    assert parts == {"privacy": [], "utility": ["--utility"], None: ["--privacy", "--utility"]}[only]
 
 
 @pytest.mark.slow(only=["check Response --expect-0", "check Response Choice --expect-0"])
@@ -338,10 +367,11 @@ def test_what_is_not_as_expected(
 @pytest.mark.usefixtures("catalogue")
 def test_list_and_show(typed: Typed, register: Any) -> None:
     register([{"Response": "audit_toys:Response"}], [{"Response": "audit_toys:RESPONSE"}])
-    assert "Randomised response" in typed("list").out
-    said = typed("show Response")
+    assert "  Response  " in typed("list randomised response").out
+    assert "Randomised response" in typed("show Response").out
+    said = typed("show Response --verbose")
     assert said.code == 0
-    assert "epsilon, claimed" in said.out
+    assert all(f" {parameter}" in said.out for parameter in ("epsilon", "claimed"))
     assert "claims too little: 0.5-DP under replace-one, expected fail" in said.out
 
 

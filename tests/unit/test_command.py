@@ -51,7 +51,7 @@ def _requests(draw: st.DrawFn) -> Request:
         "seed": draw(st.integers(0, 2**80)),
         "alpha": draw(st.just(0.001) | st.floats(1e-9, 0.49)),
         "runs": draw(st.none() | st.integers(1, 10**12)),
-        "seconds": draw(st.none() | st.floats(1e-3, 1e6)),
+        "time": draw(st.none() | st.floats(1e-3, 1e6)),
         "epsilon": draw(st.none() | st.floats(0, 1e300)),
         "delta": draw(st.none() | st.floats(0, 1)),
         "relation": draw(st.none() | st.sampled_from(["replace-one", "add-remove-one:3"])),
@@ -109,7 +109,7 @@ def test_every_part_of_a_request_is_written_and_read(more: dict[str, Any]) -> No
     [
         (
             "dpaudit verify A --domain 3 --size 2 --groups 1 --ordered --no-symmetries --epsilon 0.5 --time 9.0",
-            Request(("A",), epsilon=0.5, seconds=9.0, verify=VerifyMode(3, 2, 1, True, False)),
+            Request(("A",), epsilon=0.5, time=9.0, verify=VerifyMode(3, 2, 1, True, False)),
         ),
         ("dpaudit verify A --size 4 --groups 3", Request(("A",), verify=VerifyMode(None, 4, 3))),
         (
@@ -163,7 +163,7 @@ def test_a_parameter_keeps_its_type(value: Any) -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     wanted = Request(
-        ("m:f",), epsilon=np.float64(0.5), delta=np.float64(0.1), alpha=np.float64(0.01), seconds=np.float64(3),
+        ("m:f",), epsilon=np.float64(0.5), delta=np.float64(0.1), alpha=np.float64(0.01), time=np.float64(3),
         pair=(as_dataset(np.array([0, 1])), as_dataset([np.int64(0), np.float64(2.5), np.bool_(True)])),
     )
     line = command_line(wanted)

@@ -345,7 +345,7 @@ def test_a_violation_stands_though_the_time_ran_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Runner, "left", property(lambda self: 1.5 - clock[0]))
     case = Case("all", Response(1.0, 0.5), scope=Scope((0, 1), 1, ordered=True), runs=0)
     cases = (case, Case("more", OneBadPair(), scope=Scope((2, 1, 0), 2), runs=0))
-    first, second = of_case(monkeypatch, *cases, seconds=9.0)
+    first, second = of_case(monkeypatch, *cases, time=9.0)
     assert first.evidence is EvidenceKind.EXHAUSTIVE
     assert second.verdict is Verdict.FAIL
     assert second.evidence is EvidenceKind.EXACT, "the scope was not finished"
@@ -432,7 +432,7 @@ def test_the_time_limit_keeps_complete_analyses() -> None:
         time.sleep(0.03 if len(calls) > 80 else 0)
         return rng.integers(0, 2, size) if dataset[0] else np.zeros(size, dtype=int)
 
-    found = audit(slow, epsilon=0.1, runs=200_000, seconds=2, certify=False)
+    found = audit(slow, epsilon=0.1, runs=200_000, time=2, certify=False)
     (evidence,) = found.sampled
     assert evidence.n == evidence.m
     assert found.verdict is Verdict.FAIL, "complete interim analyses may refute"

@@ -212,3 +212,19 @@ def test_long_texts_of_outcomes_are_cut_and_stay_apart() -> None:
     assert len(event.description) < 1_000
     assert abridged("y" * 1_000) == "y" * 1_000
     assert jsonable(a) == repr(a)  # records of a dataset are given whole
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [
+        (-math.inf, 1.0, "output ≤ 1"),
+        (-math.inf, math.nextafter(1.0, 0), "output < 1"),
+        (math.nextafter(100.0, 0), math.inf, "output ≥ 100"),
+        (-5e-324, math.inf, "output ≥ 0"),
+        (0.5, math.inf, "output > 0.5"),
+        (math.nextafter(0.5, 0), 2.0, "0.5 ≤ output ≤ 2"),
+        (0.5, math.nextafter(2.0, 0), "0.5 < output < 2"),
+    ],
+)
+def test_an_edge_just_below_a_number_is_not_shown_as_that_number(low: float, high: float, says: str) -> None:
+    assert Event(frozenset(), ((low, high),)).description == says

@@ -72,9 +72,9 @@ def test_columns_of_mixed_outputs() -> None:
     encoder = Mixed.of([(0, 0, BOTTOM), (0, 1), (0.5, BOTTOM, 1), (0,)])
     row = dict(zip(encoder.names, encoder.encode([(0, 1, BOTTOM)])[0].tolist(), strict=True))
     assert row["length"] == 3
-    assert row["how many 0"] == 1
-    assert row["first place of 1"] == 1
-    assert row["⊥ at 2"] == 1
+    assert row["count of 0"] == 1
+    assert row["index of the first 1"] == 1
+    assert row["output[2] is ⊥"] == 1
 
 
 def test_density_takes_arrays_alone() -> None:

@@ -212,7 +212,7 @@ def test_evidence_names_its_lines_and_tells_the_rest_in_words() -> None:
     assert ">evidence</text>" in text
     assert ">refutes</text>" in text
     assert (
-        "E-value 10^161.3 after 600,000 samples per dataset; 10^3.35 refutes the claim; refuted after 13,750 samples "
+        "E-value 2.3 × 10¹⁶¹ after 600,000 samples per dataset; 2,220 refutes the claim; refuted after 13,750 samples "
         "per dataset."
         in text
     )

@@ -7,15 +7,19 @@ import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import example_results
 import pytest
 
-from dpaudit.report.html import embedded_json, to_html
+from dpaudit.report import wording
+from dpaudit.report.figures import plot_figures
+from dpaudit.report.html import embedded_json, groups, to_html
 from dpaudit.report.method import method
+from dpaudit.report.plain_words import meaning
 from dpaudit.results.json_form import from_json, to_json
-from dpaudit.results.model import Result, Timings
+from dpaudit.results.model import Audit, Result, Timings, UtilityAudit, Verdict
 
 EXAMPLES: dict[str, Result] = {
     **example_results.every(),
@@ -152,6 +156,8 @@ def test_what_several_audits_say_is_said_once() -> None:
     page = _Page(_html("many"))
     items = Counter(text for text in page.texts["li"] + page.texts["p"] if len(text) > 120)
     said = {text for audit in EXAMPLES["many"].audits for text in (*method(audit, 0.001), *audit.deviations)}
+    # raised exponents are elements of their own
+    said = {text for text in said if "^" not in text}
     assert said
     assert [text for text in said if len(text) > 120 and items[text] != 1] == []
     assert "Common to several audits" not in _html("three")
@@ -169,7 +175,6 @@ def test_users_text_cannot_become_markup() -> None:
         ("fail", "NoisyMax: FAIL"),
         ("proved", "ExponentialMechanism: PASS, proved"),
         ("not_refuted", "noisy_mean: PASS, not refuted"),
-        ("several", "6 audits: 2 FAIL, 1 INCONCLUSIVE, 1 PASS · proved, 2 PASS · not refuted"),
         ("leaks", "LaplaceTextbook: PASS, not refuted; floating-point vulnerability"),
         ("none", "No audits"),
     ],
@@ -179,23 +184,79 @@ def test_total_is_in_the_title(name: str, title: str) -> None:
     assert title in "".join(_Page(_html(name)).texts["h1"]).replace("\u00a0", " ")
 
 
+def test_several_audits_begin_with_what_they_show() -> None:
+    text = _html("several")
+    assert (
+        '<p class="lead">Privacy: 2 of 6 audits find a violation; no violation found in 3 (1 proves the claim on a '
+        "finite domain); 1 inconclusive.</p>"
+        in text
+    )
+    assert "<h1>6\u00a0audits\u00a0of\u00a06\u00a0algorithms</h1>" in text
+    assert '<p class="lead">Utility: ' in _html("utility")
+    assert "Utility: " not in text
+
+
 def test_order_of_one_audit() -> None:
+    audit = EXAMPLES["fail"].audits[0]
     headings = [
-        "Claimed, measured and exact ε", "Distinguishing event", "Plots", "Method and assumptions",
-        "Deviations from the paper", "Environment, seed, versions", "Data",
+        "Distinguishing event", "Output under D and D′", "Claimed, measured and exact ε", "Plots",
+        "Privacy profile: δ against ε", "Method and assumptions", "Deviations from the paper",
+        "Environment, seed, versions", "Data",
     ]  # fmt: skip
     text = _html("fail")
     places = [text.index(f">{heading}</h") for heading in headings]
     assert places == sorted(places)
-    assert text.index("ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)") < places[0]
+    lead = meaning(audit)
+    assert lead is not None
+    assert text.index(f'<p class="lead">{escape(lead)}</p>') < places[0]
     assert "dpaudit replay 7f3a-c01d" in text
+
+
+def test_the_verdict_of_one_audit_is_said_once() -> None:
+    before = _html("fail").split("</head>")[1].split("Distinguishing event")[0]
+    assert before.count("FAIL") == 1
+
+
+def test_method_and_deviations_are_folded_and_nothing_stated_is_not_said() -> None:
+    folds = re.findall(r"<details class=\"more\"[^>]*>\n<summary><h3[^>]*>([^<]*)", _html("fail"))
+    assert folds == ["Method and assumptions", "Deviations from the paper"]
+    assert "Deviations" not in _body("not_refuted")
+
+
+def test_no_carets() -> None:
+    text = _html("several") + _html("fail") + _html("prior")
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>|href=\"data:[^\"]*\"", "", text, flags=re.DOTALL)
+    # a case is called so
+    assert re.findall(r".{9}\^.{5}", shown.replace("[3]^2", "")) == []
+    assert "p ≤ e<sup>ε</sup> q + δ" in text
+
+
+def test_what_is_expected_is_no_alarm_and_what_is_not_comes_first() -> None:
+    proofs = [replace(example_results.proved(), case=str(i)) for i in range(20)]
+    audits = [*proofs, replace(example_results.fail(), name="Unexpected", expected=Verdict.PASS)]
+    made = groups(example_results.result(*audits))
+    assert made[0].name == "Unexpected"
+    assert [(group.name, group.wrong) for group in made[1:]] == [("ExponentialMechanism", 0)]
+    page = to_html(example_results.result(replace(example_results.fail(), expected=Verdict.FAIL), *audits))
+    assert '<span class="badge fail expected">✗ FAIL</span> <span class="quiet">as expected</span>' in page
+    assert '<span class="badge fail">✗ FAIL</span> <strong class="wrong">✗ NOT as expected (expected PASS)' in page
+    assert page.count('<details class="group" open>') == 1
+
+
+def test_the_shaded_event_has_the_numbers_of_the_verdict() -> None:
+    audit = example_results.fail()
+    outputs = next(figure for figure in plot_figures(audit, "a") if figure.name == "outputs")
+    exact = wording.reported_exact(audit)
+    shown = wording.counts_sentence(audit.sampled[0]) if exact is None else wording.probabilities_sentence(exact)
+    assert f"The event, shaded: {shown}." in outputs.caption
+    assert f"the event: {shown}." in outputs.svg
 
 
 def test_many_audits_are_folded_and_few_are_open() -> None:
     assert 'class="fold"' not in _html("three")
     assert _html("many").count('<details class="fold">') == 20
-    assert 'id="overview-table"' in _html("three")
-    assert 'id="overview-table"' not in _html("fail")
+    assert 'class="overview privacy"' in _html("three")
+    assert 'class="overview' not in _html("fail")
 
 
 def test_multisets_are_short_on_the_page() -> None:
@@ -210,24 +271,27 @@ def _body(name: str) -> str:
     return _html(name).split('<h2 id="data">')[0]
 
 
-def test_evidence_and_floating_point_stand_beside_the_verdict() -> None:
+def test_evidence_and_floating_point_are_among_the_details() -> None:
     for name, says in {
-        "fail": ["E-value 10^161.3 against the claim; refuted after 13,750 samples per dataset."],
+        "fail": ["E-value 2.3 × 10¹⁶¹ against the claim; refuted after 13,750 samples per dataset."],
         "leaks": ["by the event “lowest set bit of the output in {-53, -52}”", "with the option bits this counts"],
         "bits_counted": ["this counts in the verdict", "which does not refute the claim by itself."],
-        "prior": ["10^2.1 of it from earlier results (seeds in all: 1, 2, 20250711)"],
+        "prior": ["140 of it from earlier results (seeds in all: 1, 2, 20250711)"],
         "not_refuted": ["no vulnerability found in the low-order bits, 4,000 samples per dataset."],
     }.items():
-        before = _body(name).split("<h3>Distinguishing event")[0]
-        assert all(text in before for text in says), name
+        details = _body(name).split('<details class="more">')[1]
+        assert all(text in details for text in says), name
+    lead = _body("leaks").split("<h3>Distinguishing event")[0]
+    assert "The output's last digits reveal more than is claimed" in unescape(lead)
     assert "floating point" not in _body("proved").lower()
     assert "E-value" not in _body("proved")
-    assert _body("floats").count("⚠ floating-point vulnerability") == 1  # in the overview, of the PASS alone
+    # of the PASS alone: in the overview and beside its name
+    assert _body("floats").count("⚠ floating-point vulnerability") == 2
 
 
 def test_sequential_facts() -> None:
     page = _body("prior")
-    assert '<th>refutes at 1/α′</th><td>10^3.34 (α′ = 0.00045)</td>' in page
+    assert '<th>refutes at 1/α′</th><td>2,220 (α′ = 0.00045)</td>' in page
     assert '<th>refuted</th><td>after 2,310 samples per dataset</td>' in page
     assert '<th>seeds</th><td>1, 2, 20250711</td>' in page
     assert "noisy-mean-evidence.csv" in page
@@ -244,3 +308,29 @@ def test_method_says_what_was_done() -> None:
 def test_not_a_proof_is_said() -> None:
     assert "not a proof" in _html("not_refuted")
     assert "not a proof" not in re.sub(r"<script.*?</script>", "", _html("proved"), flags=re.DOTALL)
+
+
+def test_conclusions() -> None:
+    def concluded(*audits: Audit, utility: tuple[UtilityAudit, ...] = ()) -> list[str]:
+        return wording.conclusion(replace(example_results.result(*audits), utility=list(utility)))
+
+    fail, proved, kept = example_results.fail(), example_results.proved(), example_results.not_refuted()
+    open_ = example_results.inconclusive()
+    foreseen = replace(fail, expected=Verdict.FAIL)
+    assert concluded() == []
+    assert concluded(proved, kept) == [
+        "Privacy: no violation found in 2 audits (1 proves the claim on a finite domain)."
+    ]
+    assert concluded(foreseen, foreseen, kept) == [
+        "Privacy: 2 of 3 audits find a violation, as expected; no violation found in 1."
+    ]
+    assert concluded(fail, foreseen) == ["Privacy: 2 of 2 audits find a violation."]
+    assert concluded(open_, kept) == ["Privacy: no violation found in 1 audit; 1 inconclusive."]
+    assert concluded(open_, open_) == ["Privacy: 2 audits inconclusive."]
+    holds, broken = example_results.certified_guarantee(), example_results.broken_guarantee()
+    assert concluded(kept, utility=(holds, holds)) == [
+        "Privacy: no violation found in 1 audit.", "Utility: 2 guarantees hold on the inputs tried."
+    ]
+    assert concluded(utility=(replace(broken, expected=None), holds)) == [
+        "Utility: 1 of 2 guarantees fails; 1 holds on the inputs tried."
+    ]

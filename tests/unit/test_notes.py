@@ -12,7 +12,7 @@ import example_results
 import pytest
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError
-from dpaudit.options import CALL_SECONDS, DATA, GROUPS, Door
+from dpaudit.options import CALL_TIME, DATA, GROUPS, Door
 from dpaudit.results import notes, reasons
 from dpaudit.results.json_form import from_json, to_json
 from dpaudit.results.notes import Note, NoteRecord
@@ -55,7 +55,7 @@ def test_every_kind_is_written_and_read(kind: type[Note], door: Door) -> None:
 @pytest.mark.parametrize("kind", _kinds(Note))
 def test_only_the_command_line_is_told_of_its_options(kind: type[Note]) -> None:
     for door in ("Python", "pytest"):
-        for option in (CALL_SECONDS, DATA):
+        for option in (CALL_TIME, DATA):
             said = _example(kind).sentence(door)
             assert option.flag not in said.replace(f"--dp-{option.key}", "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.report.numbers import exactly, lower, nearest, upper
+from dpaudit.report.numbers import exactly, lower, nearest, power_below, power_rounded, power_text, upper
 
 
 def test_bounds_are_rounded_outwards() -> None:
@@ -20,3 +20,15 @@ def test_rounding_stays_on_its_side_of_the_claim() -> None:
 def test_the_rounding_of_a_sum_is_no_violation() -> None:
     assert exactly(1.0000000000000002, 1.0) == "1"
     assert exactly(1.9999978583, 1.0) == "1.999998"
+
+
+def test_powers_of_ten_without_carets() -> None:
+    exponents = (0.0, 0.5, 3.4, 5.99, 6.0, 16.7084, 2345.67, -0.04, -3.5, -7.0)
+    assert [power_below(x) for x in exponents] == [
+        *("1", "3.1", "2,500", "970,000", "1 × 10⁶", "5.1 × 10¹⁶", "4.6 × 10²³⁴⁵", "0.91", "3.1 × 10⁻⁴", "1 × 10⁻⁷"),
+    ]
+    above, below = (power_rounded(3.3467, up=up) for up in (True, False))
+    assert (power_text(above), power_text(below)) == ("2,230", "2,220")
+    # their order stays visible
+    assert power_below(3.3468, below) == "2,220"
+    assert power_below(3.3467, above) == "2,200"

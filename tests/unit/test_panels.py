@@ -67,19 +67,16 @@ def test_the_event_has_the_probabilities_of_the_exact_evidence(result: Result) -
 
 
 @pytest.mark.slow
-def test_a_drawing_goes_through_json_and_stands_in_the_gallery(result: Result) -> None:
+def test_a_drawing_goes_through_json_and_stands_in_the_report(result: Result) -> None:
     again = from_json(to_json(result), where="test")
     assert again.audits[0].drawing == result.audits[0].drawing
     page = to_html(again)
-    assert 'id="gallery"' in page
     assert page.count('class="drawing"') == sum(a.drawing is not None for a in result.audits) == 1
-    assert 'href="#audit-1-drawing"' in page
 
 
 @pytest.mark.slow
 def test_few_audits_show_their_drawings_where_they_are(result: Result) -> None:
     page = to_html(replace(result, audits=result.audits[:1], utility=[]))
-    assert 'id="gallery"' not in page
     assert page.count('class="drawing"') == 1
 
 

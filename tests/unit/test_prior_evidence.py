@@ -143,7 +143,7 @@ def test_what_an_e_value_is_about() -> None:
     different = [
         key(response), key(responses), key(response, epsilon=1.1), key(response, delta=0.1),
         key(response, relation="add-remove-one", pair=((0,), ())), key(Response()), key(Response(2.0)),
-        key(response, bits=True), key(response, call_seconds=1.0), key(response, call_seconds=2.0),
+        key(response, bits=True), key(response, call_time=1.0), key(response, call_time=2.0),
     ]
     assert len(set(different)) == len(different)
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -18,9 +19,10 @@ from dpaudit.report import files
 from dpaudit.report.files import Outputs
 from dpaudit.report.html import to_html
 from dpaudit.report.report_dir import write_report
+from dpaudit.report.wording import full_name
 from dpaudit.results import json_form
 from dpaudit.results.comparison import ComparisonRecord, ComparisonRow
-from dpaudit.results.model import Result, Timings
+from dpaudit.results.model import Audit, Result, Timings, UtilityAudit
 
 COMPARED = replace(
     example_results.every()["utility"],
@@ -99,10 +101,12 @@ def test_every_link_leads_somewhere(name: str, tmp_path: Path) -> None:
 def test_the_overview_leads_to_the_audit_that_it_names(name: str, tmp_path: Path) -> None:
     result = EXAMPLES[name]
     index = write_report(tmp_path, result).read_text(encoding="utf-8")
-    row = r'<tr data-audit="([^"]*)" data-verdict="([^"]*)">\n<th><a href="([^"#]*)#([^"]*)">(\w*)<'
+    row = r'<tr data-audit="([a-z]*)-(\d*)" data-verdict="([^"]*)">\n<th><a href="([^"#]*)#([^"]*)">([^<]*)<'
     rows = re.findall(row, index)
-    assert [row[4] for row in rows] == [audit.name for audit in result.every]
-    for (_, verdict, page, anchor, _), audit in zip(rows, result.every, strict=True):
+    assert len(rows) == len(result.every)
+    for kind, number, verdict, page, anchor, shown in rows:
+        audit: Audit | UtilityAudit = (result.audits if kind == "audit" else result.utility)[int(number) - 1]
+        assert unescape(shown) == full_name(audit) or shown == audit.case
         text = (tmp_path / page).read_text(encoding="utf-8")
         article = re.search(rf'<article [^>]*id="{anchor}-article".*?</article>', text, re.DOTALL)
         assert article is not None

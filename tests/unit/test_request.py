@@ -32,7 +32,7 @@ from dpaudit.results.model import Verdict
         ({"alpha": 0.0}, "at least 1e-100"),
         ({"alpha": float("nan")}, "--alpha must be finite"),
         ({"runs": 0}, "--runs must be at least 1"),
-        ({"seconds": 0.0}, "--time must be above 0"),
+        ({"time": 0.0}, "--time must be above 0"),
         ({"epsilon": -0.1}, "--epsilon must be at least 0"),
         ({"epsilon": "1"}, "--epsilon must be a number"),
         ({"delta": 1.1}, "--delta must lie in"),
@@ -181,7 +181,7 @@ def test_ids_differ_where_anything_does_that_the_result_depends_on() -> None:
         return jobs_of(Request((response,), **{**base, **more}))[0].replay
 
     changes: list[dict[str, Any]] = [
-        {}, {"epsilon": 1.1}, {"delta": 0.1}, {"seed": 1}, {"alpha": 0.01}, {"runs": 5}, {"seconds": 9.0},
+        {}, {"epsilon": 1.1}, {"delta": 0.1}, {"seed": 1}, {"alpha": 0.01}, {"runs": 5}, {"time": 9.0},
         {"pair": ((1,), (0,))}, {"relation": "replace-one:2"}, {"groups": 2},
     ]
     found = [identifier(**change) for change in changes]

@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _request(*names: str, jobs: int = 2, seconds: float | None = None) -> Request:
     targets = tuple(f"u.py:{name}" for name in names)
-    return Request(targets, epsilon=1.0, pair=([0], [1]), runs=2_000, jobs=jobs, seconds=seconds)
+    return Request(targets, epsilon=1.0, pair=([0], [1]), runs=2_000, jobs=jobs, time=seconds)
 
 
 def _result(events: Iterator[Event]) -> Result:

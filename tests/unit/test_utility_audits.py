@@ -71,7 +71,7 @@ def tried(
     exact: bool = True, seed: int = 0, alpha: float = 0.001, seconds: float | None = None,
 ) -> UtilityAudit:
     case = UtilityCase("a case", mechanism, claim, instances, runs=runs, exact=exact)
-    request = Request(("InteriorPointByMedian",), seed=seed, alpha=alpha, seconds=seconds)
+    request = Request(("InteriorPointByMedian",), seed=seed, alpha=alpha, time=seconds)
     target = MechanismTarget("Toy", "", case.mechanism)
     job = UtilityJob(target=target, case=case, replay="id", expected=None, runs=runs)
     steps = audit_utility(job, request, alpha, Runner(1, seconds))

@@ -142,7 +142,7 @@ def test_crash_and_time_limit_are_inconclusive() -> None:
         f"crashes raised OSError: gone (test_verdict.py, line {crashes.__code__.co_firstlineno + 1}, in crashes: "
         '`raise OSError("gone")`) in every call, for example on [0].',
     )
-    found = audit(response, epsilon=1.0, seconds=1e-6)
+    found = audit(response, epsilon=1.0, time=1e-6)
     assert (found.verdict, found.crashed) == (Verdict.INCONCLUSIVE, False)
     assert "raise --time or lower --runs" in found.reason
 

@@ -34,7 +34,7 @@ RUNS = {
     "check_refuted": "check my.py:noisy_count --epsilon 1 --pair '[0,1,1]' '[0,1,0]' --runs 3000",
     "check_found": "check my.py:noisy_count --epsilon 1 --data 'integers(0, 1)' --size 3 --runs 3000",
     "check_kept": "check my.py:answers --epsilon 1.1 --pair '[0]' '[1]' --runs 3000",
-    "check_catalogue": "check LaplaceMechanismRounded --privacy --runs 500",
+    "check_catalogue": "check LaplaceMechanismRounded --runs 500",
     "verify": "verify LaplaceMechanismRounded --domain 3 --size 2",
     "worst": "worst ADist --domain 2 --size 12 --param delta=1e-3",
 }

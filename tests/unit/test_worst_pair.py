@@ -276,7 +276,7 @@ def test_no_finite_epsilon_is_said_so() -> None:
 
 @pytest.mark.slow
 def test_the_time_limit_ends_a_search() -> None:
-    audit = found("LearnThresholds", domain=8, size=100, pairs=10**6, seconds=2.0)
+    audit = found("LearnThresholds", domain=8, size=100, pairs=10**6, time=2.0)
     assert any("time limit" in text for text in (*(note.sentence for note in audit.notes), audit.reason))
 
 

@@ -5,6 +5,7 @@ Not in conftest.py: of several modules of that name only one can be imported by 
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -33,9 +34,9 @@ class Said:
 
     @property
     def reason(self) -> str:
-        """The reason of the last audit on stdout, as one line."""
-        _, _, rest = self.out.rpartition("\n  reason ")
-        return " ".join(rest.partition("\n  Reproduce with")[0].split())
+        """The sentence under the verdict of the last audit on stdout, as one line: the reason of an INCONCLUSIVE."""
+        blocks = re.findall(r"^(?:FAIL|PASS|INCONCLUSIVE)\b.*\n((?:  .*\n)+?)  claim ", self.out, re.MULTILINE)
+        return " ".join(blocks[-1].split())
 
 
 Typed: TypeAlias = Callable[..., Said]

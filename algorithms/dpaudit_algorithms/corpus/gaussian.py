@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.language import (
@@ -155,6 +154,8 @@ class GaussianAnalytic(_NoisyAnswer):
 
     @cached_property
     def _sigma(self) -> float:
+        from scipy.optimize import brentq  # it takes a tenth of a second, and `dpaudit list` imports this file
+
         low, high = 1e-3 / (1 + self.epsilon), 1.0
         while gaussian_delta(high, self.epsilon) > self.delta:
             high *= 2

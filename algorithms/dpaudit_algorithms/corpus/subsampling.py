@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import binom
 
 from dpaudit.language import (
     REPLACE_ONE,
@@ -98,12 +97,16 @@ class SubsampledLaplacePoisson(_SampledCount):
     rate: float = 0.1
 
     def run(self, records: Any) -> Program:
+        from scipy.stats import binom  # it takes half a second, and `dpaudit list` imports this file
+
         ones = _ones(records)
         sampled = yield Categorical(tuple(range(ones + 1)), binom.pmf(np.arange(ones + 1), ones, self.rate))
         return Laplace(sampled, 1 / self.unamplified)
 
     def log_density(self, records: Any, outputs: Floats) -> Floats:
         """Log density of the mixture over the number of sampled ones, shape (r,)."""
+        from scipy.stats import binom  # as above
+
         ones = _ones(records)
         parts = [
             binom.logpmf(k, ones, self.rate) + _laplace(outputs, k, self.unamplified) for k in range(ones + 1)

@@ -21,6 +21,7 @@ from dpaudit.language import (
     checks,
     log,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.goals import BETA, ClearBest, all_but
 
 
@@ -202,6 +203,7 @@ ADist.card = Card(
         _TIES,
     ),
     variants=("ADistCorrected",),
+    findings=(FINDINGS[1],),
 )
 
 ADistCorrected.card = Card(

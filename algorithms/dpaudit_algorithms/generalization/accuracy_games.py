@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy import stats
 from scipy.special import gammaln
 
 from dpaudit.language import (
@@ -121,6 +120,8 @@ class OverfittingGame(AccuracyGame):
             above = np.where(r * m > n, held, 0)
             return max(float(np.abs(off).max()), abs(float((above * off).sum())))
         assert isinstance(self.answers, NoisyAnswers)
+        from scipy import stats  # it takes half a second, and `dpaudit list` imports this file
+
         scale = self.answers.scale
         noise = stats.laplace if isinstance(self.answers.noisy(0.0), Laplace) else stats.norm
         p, q = noise.sf(-off / scale), noise.cdf(-off / scale)  # probabilities of an answer above 1/m, and of ≤ 1/m
@@ -176,6 +177,8 @@ def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Int
     The numbers of cells with r ∉ {a, a + 1} records are drawn (a is near the mean). A draw is accepted with probability
     proportional to that of the only completion that makes the sum n.
     """
+    from scipy import stats  # as above
+
     mean = records / cells
     r = np.arange(min(records, int(mean + 20 * sqrt(mean) + 60)) + 1)
     masses = np.exp(r * log(mean) - mean - gammaln(r + 1))

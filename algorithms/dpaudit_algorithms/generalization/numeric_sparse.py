@@ -23,6 +23,7 @@ from dpaudit.language import (
     log,
     sqrt,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.laplace_mechanism import Query
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW, Outputs
 from dpaudit_algorithms.generalization.numeric_sparse_theory import (
@@ -237,6 +238,7 @@ NumericSparse.card = Card(
         "ε ≤ 3.2·ln(2/δ). The claim is printed, and tested, without a bound on ε.",
     ),
     variants=("NumericSparseCorrected",),
+    findings=(FINDINGS[30], FINDINGS[31]),
 )
 
 NumericSparseCorrected.card = Card(

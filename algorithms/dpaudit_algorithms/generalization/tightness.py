@@ -23,6 +23,7 @@ from dpaudit.language import (
     log1p,
     to_float,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.generalization.tightness_theory import TightnessCorrectedTheory, TightnessTheory
 
 
@@ -162,6 +163,7 @@ GeneralizationTightness.card = Card(
         _DOUBLES,
     ),
     variants=("GeneralizationTightnessCorrected",),
+    findings=(FINDINGS[27],),
 )
 
 GeneralizationTightnessCorrected.card = Card(

@@ -11,6 +11,7 @@ from dpaudit.language import (
     Card,
     Multiset,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.generalization.uniform_convergence_theory import (
     UniformConvergenceCorrectedTheory,
     UniformConvergenceTheory,
@@ -89,6 +90,7 @@ UniformConvergence.card = Card(
     deviations=_DEVIATIONS,
     variants=("UniformConvergenceCorrected",),
     private=False,
+    findings=(FINDINGS[12],),
 )
 
 UniformConvergenceCorrected.card = Card(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy import stats
 
 from dpaudit.language import IntArray, ParameterError, checks, exp, log1p
 from dpaudit_algorithms.generalization.accuracy_games import AccuracyGame, occupancies
@@ -53,6 +52,8 @@ class WeightsGame(AccuracyGame):
 
     def _quiet(self, cells: IntArray, rng: Generator) -> float:
         """The probability that no comparison is above T̂, which is drawn; cells[r] cells hold r records."""
+        from scipy import stats  # it takes half a second, and `dpaudit list` imports this file
+
         mechanism = self._mechanism
         noisy, nu = mechanism.T + rng.laplace(0, mechanism.noise.threshold), mechanism.noise.compared
         m, n = len(mechanism.points), self.records

@@ -29,6 +29,7 @@ from dpaudit.language import (
     checks,
     to_float,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 
 Plane: TypeAlias = tuple[int, int]
@@ -370,6 +371,7 @@ MakeData.card = Card(
     output="the number of copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED),
     variants=("MakeDataCorrected",),
+    findings=(FINDINGS[15], FINDINGS[16]),
 )
 
 MakeDataCorrected.card = Card(

@@ -27,6 +27,7 @@ from dpaudit.language import (
     cached,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 
@@ -321,6 +322,7 @@ MakeHighDimData.card = Card(
     output="the number of copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED),
     variants=("MakeHighDimDataCorrected",),
+    findings=(FINDINGS[18], FINDINGS[19]),
 )
 
 MakeHighDimDataCorrected.card = Card(

@@ -24,6 +24,7 @@ from dpaudit.language import (
     checks,
     log2,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.goals import BETA
 from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, Ties, labelled, largest
@@ -276,6 +277,7 @@ AHighH.card = Card(
         "α and β only belong to the utility guarantee; the learner has its own.",
     ),
     variants=("AHighHCorrected",),
+    findings=(FINDINGS[19], FINDINGS[20]),
 )
 
 AHighHCorrected.card = Card(

@@ -18,6 +18,7 @@ from dpaudit.language import (
     checks,
     log2,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.half_spaces.reorder_slice_compute_theory import slice_composition
 from dpaudit_algorithms.half_spaces.sorters import Sorter, estranged
@@ -149,4 +150,5 @@ ReorderSliceCompute.card = Card(
         "A pure A (δ = 0) and any ε > 0 are also allowed.",
     ),
     variants=("BasicComposition", "AdvancedComposition"),
+    findings=(FINDINGS[21], FINDINGS[22]),
 )

@@ -27,6 +27,7 @@ from dpaudit.language import (
     checks,
     log_star,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.goals import BETA
@@ -314,6 +315,7 @@ ASimpleH.card = Card(
         "α and β only belong to the utility guarantee; the learner has its own.",
     ),
     variants=("ASimpleHCorrected",),
+    findings=(FINDINGS[16], FINDINGS[17]),
 )
 
 ASimpleHCorrected.card = Card(

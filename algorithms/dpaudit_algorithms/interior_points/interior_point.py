@@ -27,6 +27,7 @@ from dpaudit.language import (
     log,
     step_scores,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 
 
@@ -234,6 +235,7 @@ InteriorPointByMedian.card = Card(
         "to base 2 it would be 1.44 times as many.",
     ),
     variants=("InteriorPointByMedianCorrected",),
+    findings=(FINDINGS[5],),
 )
 
 InteriorPointByMedianCorrected.card = Card(

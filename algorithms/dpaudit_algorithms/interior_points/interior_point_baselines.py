@@ -13,6 +13,7 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     DiscreteLaplace,
+    KnownBug,
     Mechanism,
     Multiset,
     Program,
@@ -151,4 +152,9 @@ NoisyMedian.card = Card(
     inputs="n ≥ 1 whole numbers; epsilon and delta as claimed, the scale of the noise",
     output="a whole number",
     deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that the output distribution is finite.",),
+    known_bug=KnownBug(
+        bug="wrong noise scale",
+        effect="One record moves the median by up to the whole domain, and the noise does not grow with the domain.",
+        epsilon="unknown: about (y − x)/scale for a pair whose medians are x and y",
+    ),
 )

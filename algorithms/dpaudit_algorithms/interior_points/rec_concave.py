@@ -29,6 +29,7 @@ from dpaudit.language import (
     ceil_log2,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.interior_points.rec_concave_theory import RecConcaveCorrectedTheory, RecConcaveTheory
 
@@ -288,6 +289,7 @@ RecConcave.card = Card(
     output=_OUTPUT,
     deviations=(*_DEVIATIONS, "A_dist's log(1/δ) is read to base 2 (log_base = 2)."),
     variants=("RecConcaveCorrected",),
+    findings=(FINDINGS[3],),
 )
 
 RecConcaveCorrected.card = Card(

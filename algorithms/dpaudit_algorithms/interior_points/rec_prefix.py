@@ -30,6 +30,7 @@ from dpaudit.language import (
     log,
     log_star,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 from dpaudit_algorithms.interior_points.rec_prefix_theory import RecPrefixLevelTheory, RecPrefixTheory
 
@@ -263,6 +264,7 @@ RecPrefix.card = Card(
         "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
     ),
     variants=("RecPrefixLevel",),
+    findings=(FINDINGS[7],),
 )
 
 # not registered: it is audited as a part of RecPrefix

@@ -23,6 +23,7 @@ from dpaudit.language import (
     as_written,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.lower_bounds.thresholds_reductions_theory import (
     InteriorPointFromThresholdsTheory,
@@ -274,6 +275,7 @@ ThresholdsFromInteriorPoint.card = Card(
     output=_CONCEPT,
     deviations=_TO_LEARN,
     variants=("ThresholdsFromInteriorPointCorrected", "InteriorPointFromThresholds"),
+    findings=(FINDINGS[9],),
 )
 
 ThresholdsFromInteriorPointCorrected.card = Card(
@@ -300,6 +302,7 @@ InteriorPointFromThresholds.card = Card(
     output="a point of X, or what else the learner gives",
     deviations=_TO_FIND,
     variants=("InteriorPointFromThresholdsCorrected", "ThresholdsFromInteriorPoint"),
+    findings=(FINDINGS[10],),
 )
 
 InteriorPointFromThresholdsCorrected.card = Card(

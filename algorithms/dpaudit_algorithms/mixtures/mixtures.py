@@ -25,6 +25,7 @@ from dpaudit.language import (
     cached,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.mixtures.mixtures_class import AllOnes, Errors, Hypothesis
 from dpaudit_algorithms.mixtures.mixtures_geometry import EmptySubset, Supports, constr_half
 from dpaudit_algorithms.mixtures.mixtures_theory import LearnHalfTheory
@@ -238,4 +239,5 @@ LearnHalf.card = Card(
         "If private records have label 0 (private_label = 0), labels are swapped before and after.",
         _POINTS,
     ),
+    findings=(FINDINGS[23], FINDINGS[24]),
 )

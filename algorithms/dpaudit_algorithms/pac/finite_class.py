@@ -18,6 +18,7 @@ from dpaudit.language import (
     cached,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.pac.concepts import ConceptClass
 from dpaudit_algorithms.pac.finite_class_theory import FiniteClassCorrectedTheory, FiniteClassTheory
 
@@ -128,6 +129,7 @@ FiniteClassLearner.card = Card(
     output=_OUTPUT,
     deviations=(_CONSTANTS,),
     variants=("FiniteClassLearnerCorrected",),
+    findings=(FINDINGS[13], FINDINGS[14]),
 )
 
 FiniteClassLearnerCorrected.card = Card(

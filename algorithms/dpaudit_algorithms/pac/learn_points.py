@@ -23,6 +23,7 @@ from dpaudit.language import (
     exchanges,
     step_scores,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.pac.learn_points_theory import LearnPointsCorrectedTheory, LearnPointsTheory
 
@@ -190,6 +191,7 @@ LearnPoints.card = Card(
         "A_dist's ties go to the lesser point, independently of the data; random ties would not harm accuracy.",
     ),
     variants=("LearnPointsCorrected",),
+    findings=(FINDINGS[2], FINDINGS[6]),
 )
 
 LearnPointsCorrected.card = Card(

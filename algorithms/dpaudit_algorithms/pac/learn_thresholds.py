@@ -31,6 +31,7 @@ from dpaudit.language import (
     log_star,
     step_scores,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
 from dpaudit_algorithms.pac.learn_thresholds_theory import LearnThresholdsCorrectedTheory, LearnThresholdsTheory
 
@@ -264,6 +265,7 @@ LearnThresholds.card = Card(
     output=_OUTPUT,
     deviations=_DEVIATIONS,
     variants=("LearnThresholdsCorrected",),
+    findings=(FINDINGS[4], FINDINGS[8]),
 )
 
 LearnThresholdsCorrected.card = Card(

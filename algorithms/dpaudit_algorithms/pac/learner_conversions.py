@@ -17,6 +17,7 @@ from dpaudit.language import (
     checks,
     log,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.subsampling import least_rows, replace_one_claim, rows_drawn
 from dpaudit_algorithms.pac.concepts import ConceptClass, Thresholds
@@ -178,6 +179,7 @@ EmpiricalLearner.card = Card(
         *_DEVIATIONS,
     ),
     variants=("EmpiricalLearnerCorrected",),
+    findings=(FINDINGS[11],),
 )
 
 EmpiricalLearnerCorrected.card = Card(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.language import THESIS, Card, ParameterError, Program, as_written, checks, log
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.pac.concepts import ConceptClass
 from dpaudit_algorithms.representations.majorities import Majorities, Majority
 from dpaudit_algorithms.representations.representation import Executions, Hypotheses, Labelling, Representation
@@ -192,4 +193,5 @@ AlphaBoosted.card = Card(
         "A good majority is sought by the proof's thought experiment, past rounds that fail; where majorities are "
         "few, all are tried.",
     ),
+    findings=(FINDINGS[28],),
 )

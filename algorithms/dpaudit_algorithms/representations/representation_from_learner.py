@@ -22,6 +22,7 @@ from dpaudit.language import (
     log,
     to_float,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.subsampling import replace_one_claim
 from dpaudit_algorithms.pac.concepts import ConceptClass
 from dpaudit_algorithms.representations.representation import Executions, Hypotheses, Labelling
@@ -223,4 +224,5 @@ RepresentationFromLearnerRefined.card = Card(
         "n < 3·ln(4)/(4α) is refused: the proof assumes more, without loss of generality but for the size.",
     ),
     variants=("RepresentationFromLearner",),
+    findings=(FINDINGS[29],),
 )

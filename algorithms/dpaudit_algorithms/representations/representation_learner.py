@@ -18,6 +18,7 @@ from dpaudit.language import (
     Scores,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.representations.representation import Hypotheses, Representation
 from dpaudit_algorithms.representations.representation_learner_theory import (
     PLACE,
@@ -144,6 +145,7 @@ RepresentationLearner.card = Card(
     output=_OUTPUT,
     deviations=(_SIZE, "n is printed as O(…) in the lemma; its proof has the constant 3."),
     variants=("RepresentationLearnerCorrected",),
+    findings=(FINDINGS[25], FINDINGS[26]),
 )
 
 RepresentationLearnerCorrected.card = Card(

@@ -18,7 +18,7 @@ from dpaudit.adversary.events.event import Event, Interval
 from dpaudit.adversary.events.optimistic_bound import log_ratios, rarity
 from dpaudit.adversary.events.scales import Scale
 from dpaudit.adversary.events.tail_extrapolation import Prediction, predict
-from dpaudit.outputs.columns import Floats
+from dpaudit.outputs.columns import Column, Floats
 from dpaudit.stats.arrays import BoolArray
 
 LEVELS = 100
@@ -54,6 +54,7 @@ class Offers:
         cost: nats for the choice within the events' families; below 0 if an event is favoured.
         rarity: nats for the rarity of the events.
         predicted: predicted shares in fresh samples; its `left` is the dataset of x.
+        plain: whether the event is a threshold on a part of the output that has a name, which is easy to read.
     """
 
     x: Floats
@@ -63,6 +64,7 @@ class Offers:
     cost: Floats
     rarity: Floats
     predicted: Prediction
+    plain: BoolArray
 
 
 ScoreFunction = Callable[[Offers], tuple[Floats, Floats]]
@@ -82,12 +84,13 @@ class Candidates:
     reverse: list[BoolArray] = field(default_factory=list)
     predicted: list[Prediction] = field(default_factory=list)
     nested: list[bool] = field(default_factory=list)
+    plain: list[BoolArray] = field(default_factory=list)
     makers: list[tuple[int, Callable[[int], Event], str]] = field(default_factory=list)
 
     def offer(
         self, left: Floats, right: Floats, reverse: bool, cost: Floats | float, family: str,
         make: Callable[[int], Event], *, most_rare: Floats | float = math.inf, predicted: Prediction | None = None,
-        nested: bool = False,
+        nested: bool = False, plain: bool = False,
     ) -> None:
         """Add some events of one kind; `make(i)` returns the i-th, whose rarity costs at most `most_rare`.
 
@@ -95,6 +98,7 @@ class Candidates:
         """
         if len(left):
             self.nested.append(nested)
+            self.plain.append(np.full(len(left), plain))
             self.predicted.append(predicted or Prediction.nothing(len(left)))
             self.left.append(left)
             self.right.append(right)
@@ -139,7 +143,7 @@ class Candidates:
         left, right = np.concatenate(self.left), np.concatenate(self.right)
         reverse, cost = np.concatenate(self.reverse), np.concatenate(self.cost)
         rare = np.minimum(rarity((left + right) / sum(sizes)), np.concatenate(self.most_rare))
-        predicted = Prediction.joined(self.predicted)
+        predicted, plain = Prediction.joined(self.predicted), np.concatenate(self.plain)
         best: tuple[float, float, int] | None = None
         for backwards in (False, True):
             where = np.flatnonzero(reverse == backwards)
@@ -148,7 +152,7 @@ class Candidates:
             samples = ((left[where], sizes[0]), (right[where], sizes[1]))
             (x, n), (y, m) = samples[::-1] if backwards else samples
             prediction = predicted.of(where, reverse=backwards)
-            first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction))
+            first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction, plain[where]))
             at = int(np.lexsort((second, first))[-1])
             key = (float(first[at]), float(second[at]), int(where[at]))
             if best is None or key[:2] > best[:2]:
@@ -183,6 +187,7 @@ class Chosen:
 
 def threshold_events(candidates: Candidates, scale: Scale) -> None:
     """The threshold events above and below every edge."""
+    plain = scale.axis.encoder.readable and isinstance(scale.axis, Column)
     for hits, ray, top in _rays(scale):
 
         def make(i: int, ray: Callable[[int], Interval] = ray) -> Event:
@@ -192,7 +197,7 @@ def threshold_events(candidates: Candidates, scale: Scale) -> None:
             cost, most_rare = _stepped(scale, hits, top, reverse) if scale.stepped else (scale.cost, math.inf)
             if scale.both or reverse != top:
                 candidates.offer(
-                    hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True
+                    hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True, plain=plain
                 )
 
 
@@ -217,11 +222,15 @@ def unions(candidates: Candidates, scale: Scale, atoms: Block, sizes: tuple[int,
 
 
 def atom_sets(
-    candidates: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False
+    candidates: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False,
+    cost: float = 0.0,
 ) -> None:
     """Sets of atoms in order of likelihood ratio; all real outputs together count as one more atom.
 
     If this is the `last` choice and there are few atoms, empirical Bayes orders them and predicts their shares.
+
+    Args:
+        cost: nats for choosing a set of atoms at all.
     """
     values, times = list(atoms.values), atoms.times.astype(np.float64)
     if len(values) > MOST_ATOMS:
@@ -238,12 +247,14 @@ def atom_sets(
         return Event(frozenset(values[i] for i in picked if i < len(values)), every)
 
     if last and times.shape[2] <= SHRUNK_MOST:
-        _shrunk_sets(candidates, times.sum(axis=1), sizes, make)
+        _shrunk_sets(candidates, times.sum(axis=1), sizes, make, cost)
     else:
-        _by_ratio(candidates, times, sizes, math.log(max(1.0, len(values) / FEW)), "atoms", make)
+        _by_ratio(candidates, times, sizes, cost + math.log(max(1.0, len(values) / FEW)), "atoms", make)
 
 
-def _shrunk_sets(candidates: Candidates, hits: Floats, sizes: tuple[int, int], make: Callable[[Ints], Event]) -> None:
+def _shrunk_sets(
+    candidates: Candidates, hits: Floats, sizes: tuple[int, int], make: Callable[[Ints], Event], cost: float
+) -> None:
     """Sets of atoms in the order of their shrunk ratios, from either end; hits of shape (2, atoms)."""
     for reverse in (False, True):
         more, less = hits[::-1] if reverse else hits
@@ -255,7 +266,27 @@ def _shrunk_sets(candidates: Candidates, hits: Floats, sizes: tuple[int, int], m
         predicted = predicted.swapped() if reverse else predicted
         # the order was learned on all samples, so its own counts would be biased
         counts = (predicted.left * sizes[0], predicted.right * sizes[1])
-        candidates.offer(counts[0], counts[1], reverse, 0.0, "atoms", made, predicted=predicted)
+        candidates.offer(counts[0], counts[1], reverse, cost, "atoms", made, predicted=predicted)
+
+
+def readable(event: Event, scales: Iterable[Scale], values: Sequence[Hashable]) -> Event:
+    """A threshold event of one column that contains the same of these outputs as a set of atoms; else the set."""
+    axes = [scale for scale in scales if isinstance(scale.axis, Column) and scale.axis.encoder.readable]
+    inside = event.marks(values)
+    if axes and inside.any() and not inside.all():
+        # readable columns all have one encoder
+        columns = axes[0].axis.encoder.encode(values)
+        for scale in axes:
+            scores = scale.axis.of(columns)
+            marked, others = scores[inside], scores[~inside]
+            others = others[~np.isnan(others)]
+            if not len(others) or np.isnan(marked).any():
+                continue
+            if marked.min() > others.max():
+                return _on_axis(scale, ((float(others.max()), math.inf),))
+            if marked.max() < others.min():
+                return _on_axis(scale, ((-math.inf, float(marked.max())),))
+    return event
 
 
 def _rays(scale: Scale) -> list[tuple[Floats, Callable[[int], Interval], bool]]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import IntegerRange
-from dpaudit.outputs.canonical import Outcome, real_shape, shown
+from dpaudit.outputs.canonical import Outcome, Raised, real_shape, shown
 from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
+from dpaudit.outputs.parts import interval
 from dpaudit.outputs.plain_json import abridged, jsonable
 from dpaudit.stats.arrays import BoolArray, FloatArray
 
@@ -125,10 +126,13 @@ class Event:
         elif self.atoms or self.ranges:
             parts.append(_listed(list(self.atoms), self.ranges))
         if self.intervals and self.rule is None:
-            parts.append(" or ".join(_interval(self.axis_name, low, high) for low, high in self.intervals[:4]))
+            parts.append(" or ".join(self._sentence(low, high) for low, high in self.intervals[:4]))
             if len(self.intervals) > 4:
                 parts[-1] += f" or {len(self.intervals) - 4} more intervals"
         return ", or ".join(parts) if parts else "no output"
+
+    def _sentence(self, low: float, high: float) -> str:
+        return interval(self.axis_name, low, high) if self.axis is None else self.axis.sentence(low, high)
 
     @property
     def spec(self) -> dict[str, object]:
@@ -190,6 +194,8 @@ def _listed(atoms: list[Outcome], ranges: tuple[IntegerRange, ...] = ()) -> str:
     if len(texts) > 8:
         hidden = sum(size for _, size in ordered[6:])
         return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
+    if len(atoms) == 1 and not ranges and isinstance(atoms[0], Raised):
+        return f"the call {atoms[0]!r}"
     return f"output is {texts[0]}" if len(atoms) == 1 and not ranges else f"output is one of {{{', '.join(texts)}}}"
 
 
@@ -222,12 +228,3 @@ def _ordered(atoms: list[Any]) -> list[Any]:
 def _comparable(atom: Outcome) -> bool:
     return all(map(_comparable, atom)) if type(atom) is tuple else isinstance(atom, int | float | str | bytes)
 
-
-def _interval(name: str, low: float, high: float) -> str:
-    if low == math.nextafter(high, -math.inf):
-        return f"{name} = {high:.17g}" if float(f"{high:.6g}") != high else f"{name} = {high:.6g}"
-    if np.isinf(low) and np.isinf(high):
-        return f"{name} is any number"
-    if np.isinf(low):
-        return f"{name} ≤ {high:.6g}"
-    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} ≤ {high:.6g}"

@@ -10,9 +10,11 @@ import numpy as np
 from dpaudit.adversary.events.bits import Bits, most_floats
 from dpaudit.adversary.events.blocks import FOLDS, Block, Sample, capped
 from dpaudit.adversary.events.classifiers import linear, mean_linear, table, trees
+from dpaudit.adversary.events.keyed import Keyed, varies
 from dpaudit.adversary.events.mixed import Mixed
 from dpaudit.adversary.events.scales import Scale, cut
 from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
+from dpaudit.outputs.parts import has_names
 
 FITTED = 400_000
 """Samples per dataset used to learn weights and trees."""
@@ -66,17 +68,22 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
         left, right = (np.concatenate([block.reals(which) for block in rows]) for which in (0, 1))
         return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
-    if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
-        blocks = [atoms, *rows] if len(atoms.values) else rows
-        return Mixed.of([value for block in blocks for value in block.listed(EXAMINED // len(blocks) + 1)])
-    return None
+    blocks = [atoms, *rows] if len(atoms.values) else rows
+    most = EXAMINED // len(blocks) + 1
+    named = any(map(has_names, atoms.values[:most])) or any(any(map(has_names, one.listed(most))) for one in rows)
+    if not named and not parted and sum(map(has_parts, atoms.values)) < FEATURED_ATOMS:
+        return None
+    values = [value for block in blocks for value in block.listed(most)]
+    if not named:
+        return Mixed.of(values)
+    return Keyed.of(values, np.concatenate([block.times[:, :, :most].sum(axis=1) for block in blocks], axis=1))
 
 
 def _features(sample: Sample) -> list[Scale]:
     """Single columns, a logistic regression on each group of columns, trees on the totals and on all columns."""
     encoder = sample.encoder
     totals = set(encoder.totals)
-    varied = [j for j in encoder.single if np.ptp(sample.columns[:, j]) > 0]
+    varied = [j for j in encoder.single if varies(sample.columns[:, j])]
     varied_totals = sum(j in totals for j in varied)
     scales: list[Scale] = []
     for j in varied:
@@ -86,13 +93,18 @@ def _features(sample: Sample) -> list[Scale]:
     if sample.fewest == 0:
         return scales
     groups = [js for js in encoder.groups.values() if len(js) > 1]
+    learned = LEARNED + math.log(len(groups)) if groups else LEARNED
+    if encoder.readable:
+        # of equal evidence, nobody would read a learned score instead of one column
+        learned = max(learned, math.log(max(1, len(varied))) + LEARNED)
     for js in groups:
         members = tuple(linear(encoder, js, sample.columns, sample.without(fold)) for fold in range(FOLDS))
-        scales += cut(sample, "logistic", mean_linear(members), members, cost=LEARNED + math.log(len(groups)))
+        scales += cut(sample, "logistic", mean_linear(members), members, cost=learned)
     if 1 < len(encoder.totals) < len(encoder.names):
         # few but informative columns: cheap enough to leave out one fold at a time
         scales += _boosted(sample, "boosting", encoder.totals, FOLDS)
-    return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2)
+    cost = learned + LEARNED if encoder.readable else 2 * LEARNED
+    return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2, cost=cost)
 
 
 def _bits(blocks: Sequence[Block]) -> list[Scale]:
@@ -121,7 +133,9 @@ def _places(block: Block) -> int:
     return most_floats(block.values[:1_000])
 
 
-def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> list[Scale]:
+def _boosted(
+    sample: Sample, family: str, js: tuple[int, ...], parts: int, *, cost: float = 2 * LEARNED
+) -> list[Scale]:
     """Trees on some columns: the folds form `parts` parts; each part is counted with trees learned on the others."""
     if sample.fewest < BOOSTED_FROM:
         return []
@@ -136,4 +150,4 @@ def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> li
         member for model in models for member in (Boosted(sample.encoder, js, (model,)),) * each
     )
     axis = Boosted.on(sample.encoder, js, models, sample.columns[:1_000])
-    return cut(sample, family, axis, members, cost=2 * LEARNED)
+    return cut(sample, family, axis, members, cost=cost)

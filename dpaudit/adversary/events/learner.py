@@ -25,6 +25,7 @@ from dpaudit.adversary.events.candidates import (
     Offers,
     ScoreFunction,
     atom_sets,
+    readable,
     threshold_events,
     unions,
 )
@@ -58,10 +59,17 @@ FORESIGHT = 0.5
 """Standard errors by which a predicted log-ratio is discounted, plus a discount for the cost of its scale. A posterior
 needs no discount for the choice among thresholds; this one covers misspecified priors. At 0 kinks were mistaken for the
 start of a slope (Laplace noise), at 1 rare events and small differences between atoms lost."""
+READABLE = 0.8
+"""A threshold on one part of a dict or frame that clearly refutes the claim is preferred to a learned score whose bound
+is larger, if it has at least this fraction of its bound: people can read it."""
+CLEARLY = 1.1
+"""Multiple of the claimed ε that such an event's expected bound must exceed."""
 FEW_ALIKE = 5
 """An output can be counted from this many occurrences on."""
 CHUNK = 1 << 16
 """Most outputs in a block."""
+LISTED = 4.0
+"""Nats for a list of dicts or frames: of equal evidence, an event such as "key 'x' is present" is easier to read."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +196,8 @@ class Learner:
                 caution=FORESIGHT + CAUTION * np.sqrt(2 * np.maximum(of.cost, 0.0)),
             )
             bound = np.where(np.isnan(extrapolated), bound, extrapolated)
+            refutes = of.plain & (bound > CLEARLY * epsilon)
+            bound = np.where(refutes, bound / READABLE, bound)
             shown = evidence(of.x, of.n, of.y, of.m, ratio=ratio, delta=delta)
             return np.maximum(bound, 0.0), shown - of.cost
 
@@ -265,7 +275,11 @@ class Learner:
             return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
         samples = ((chosen.hits[0], n), (chosen.hits[1], m))
         (x, n), (y, m) = samples[::-1] if chosen.reverse else samples
-        learned = _learned(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
+        event = chosen.event
+        if chosen.family == "atoms" and not self._rows:
+            block = self._atoms.block
+            event = readable(event, self._scales, block.listed(len(block.values)))
+        learned = _learned(event, chosen.reverse, x, n, y, m, chosen.family)
         return learned, chosen.cost + RARITY * chosen.rarity
 
     def _candidates(self, *, last: bool = False) -> Candidates:
@@ -278,7 +292,8 @@ class Learner:
             if scale.binned:
                 unions(candidates, scale, atoms, sizes)
         if not self._bits and len(atoms.values):
-            atom_sets(candidates, atoms, self._rows, sizes, last=last)
+            cost = LISTED if any(scale.axis.encoder.readable for scale in self._scales) else 0.0
+            atom_sets(candidates, atoms, self._rows, sizes, last=last, cost=cost)
         return candidates
 
     def _learn(self, atoms: Block, *, growth: float | None = None) -> None:

@@ -18,6 +18,7 @@ from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
 from dpaudit.outputs.canonical import Outcome, Raised, shown
 from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, flat, sums
+from dpaudit.outputs.parts import holds, interval, subjects_of
 from dpaudit.stats.arrays import IntArray
 
 POSITIONS = 48
@@ -26,6 +27,8 @@ SYMBOLS = 12
 """This many of the most frequent symbols have their own columns; the others share the rest."""
 
 
+NAMED = 1_000
+"""Outputs by which positions are named."""
 LARGEST = 1e150
 """Larger numbers are clipped to this, so that sums and differences stay finite."""
 CHUNK = 1 << 16
@@ -47,6 +50,7 @@ class Mixed(Encoder):
         places: the number of positions that get columns.
         symbols: the known symbols, as strings.
         kept: the columns that varied when the encoder was made.
+        subjects: what the positions are called in sentences.
     """
 
     places: int
@@ -54,6 +58,7 @@ class Mixed(Encoder):
     middles: tuple[float, ...] = ()
     scales: tuple[float, ...] = ()
     kept: tuple[int, ...] = ()
+    subjects: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, values: Sequence[Outcome]) -> Mixed:
@@ -64,7 +69,7 @@ class Mixed(Encoder):
         for column, _ in leaves:
             # by type too: otherwise 1 and True are the same key
             for (_, leaf), times in Counter((type(leaf), leaf) for leaf in column if type(leaf) is not float).items():
-                if (symbol := _symbol(leaf)) is not None:
+                if (symbol := symbol_of(leaf)) is not None:
                     seen[symbol] += times
         places = min(len(leaves), POSITIONS)
         symbols = tuple(s for s, _ in sorted(seen.items(), key=lambda at: (-at[1], at[0]))[:SYMBOLS])
@@ -79,7 +84,7 @@ class Mixed(Encoder):
         whole = cls(places, symbols, tuple(middles), tuple(scales))
         columns = whole._all(parts)
         differ = np.flatnonzero(np.ptp(columns, axis=0) > 0) if len(columns) else np.arange(0)
-        return cls(places, symbols, tuple(middles), tuple(scales), tuple(differ.tolist()))
+        return cls(places, symbols, tuple(middles), tuple(scales), tuple(differ.tolist()), _subjects(values, places))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,13 +115,49 @@ class Mixed(Encoder):
         """The index of the first column that describes the whole output."""
         return self.places * (3 + len(self.symbols))
 
+    def sentence(self, column: int, low: float, high: float) -> str:
+        i = self.kept[column]
+        there = holds(low, high)
+        if self.places <= i < 2 * self.places and i + self.places not in self.kept:
+            # always a number: the same threshold on the number itself, unless that is too close to a value to be sure
+            ends = [self._unsquashed(i - self.places, end) for end in (low, high)]
+            if None not in ends:
+                return interval(self.subjects[i - self.places], *(end for end in ends if end is not None))
+        if self.places * 2 <= i < self._totals and there is not None:
+            at = i % self.places
+            symbol = "a number" if i < self.places * 3 else self.symbols[i // self.places - 3]
+            return f"{self.subjects[at]} {'is' if there else 'is not'} {symbol}"
+        first = self._totals + 6
+        if first <= i < first + len(self.symbols):
+            symbol = self.symbols[i - first]
+            if 0 <= low < 1 and math.isinf(high):
+                return f"output contains {symbol}"
+            if low < 0 <= high < 1:
+                return f"output does not contain {symbol}"
+        return super().sentence(column, low, high)
+
+    def _unsquashed(self, at: int, end: float) -> float | None:
+        """The number at a position whose smoothed sign is this; None if rounding might change its comparisons."""
+        if math.isinf(end):
+            return end
+        if not -1 < end < 1:
+            return None
+        number = self.middles[at] + self.scales[at] * math.atanh(end) / SHARP
+        return None if math.isclose(number, float(f"{number:.6g}"), rel_tol=1e-9, abs_tol=1e-12) else number
+
     def _all_names(self) -> list[str]:
-        places = range(self.places)
-        names = [f"number at {i}" for i in places] + [f"squashed number at {i}" for i in places]
-        names += [f"a number at {i}" for i in places]
-        names += [f"{s} at {i}" for s in self.symbols for i in places]
-        names += ["length", "numbers", "sum", "largest", "smallest", "sum of squashed numbers"]
-        return names + [f"how many {s}" for s in self.symbols] + [f"first place of {s}" for s in self.symbols]
+        subjects, n = self.subjects, self.places
+        sometimes = {i - 2 * n for i in self.kept if 2 * n <= i < 3 * n}
+        names = [
+            f"{subject} (or {self.middles[i]:.3g} if it is not a number)" if i in sometimes else subject
+            for i, subject in enumerate(subjects)
+        ]
+        names += [f"smoothed sign of ({subject} − {self.middles[i]:.3g})" for i, subject in enumerate(subjects)]
+        names += [f"{subject} is a number" for subject in subjects]
+        names += [f"{subject} is {s}" for s in self.symbols for subject in subjects]
+        names += ["length", "count of numbers", "sum", "largest", "smallest", "sum of the smoothed signs"]
+        names += [f"count of {s}" for s in self.symbols]
+        return names + [f"index of the first {s}" for s in self.symbols]
 
     def _all(self, parts: Sequence[tuple[Outcome, ...]]) -> Floats:
         leaves = _columns(parts)
@@ -155,6 +196,15 @@ class Mixed(Encoder):
         return np.column_stack(codes)
 
 
+def _subjects(values: Sequence[Outcome], places: int) -> tuple[str, ...]:
+    """What each position is called: "output[2]", "character 2", "output.count"; a general name if outputs differ."""
+    names: list[set[str]] = [set() for _ in range(places)]
+    for value in values[:: max(1, len(values) // NAMED)]:
+        for at, name in zip(range(places), subjects_of(value), strict=False):
+            names[at].add(name)
+    return tuple(one.pop() if len(one) == 1 else f"item {at} of the output" for at, one in enumerate(names))
+
+
 def _columns(parts: Sequence[tuple[Outcome, ...]]) -> list[_Column]:
     """The leaves by position, NaN after the end of an output, each position with its types."""
     columns = list(zip_longest(*parts, fillvalue=math.nan)) or [(math.nan,) * len(parts)]
@@ -180,19 +230,20 @@ def _codes(leaves: Sequence[Outcome], kinds: frozenset[type], code: dict[str, in
         try:
             different, at = np.unique(np.array(leaves, dtype=np.int64), return_inverse=True)
         except OverflowError:
-            return np.fromiter((code.get(s or "", -1) for s in map(_symbol, leaves)), dtype=np.int64, count=len(leaves))
+            each = (code.get(symbol_of(leaf) or "", -1) for leaf in leaves)
+            return np.fromiter(each, dtype=np.int64, count=len(leaves))
         whole: IntArray = np.array([code.get(str(n), -1) for n in different.tolist()], dtype=np.int64)[at]
         return whole
     if kinds <= _WORDS:
-        known = {leaf: code.get(_symbol(leaf) or "", -1) for leaf in set(leaves) if type(leaf) is not float}
+        known = {leaf: code.get(symbol_of(leaf) or "", -1) for leaf in set(leaves) if type(leaf) is not float}
         return np.fromiter(map(known.get, leaves, repeat(-1)), dtype=np.int64, count=len(leaves))
     # 1, True and 1.0 are equal, so leaves of these types cannot be looked up by value
     symbols = {id(leaf): leaf for leaf in leaves if type(leaf) is not float}
-    codes = {at: code.get(_symbol(leaf) or "", -1) for at, leaf in symbols.items()}
+    codes = {at: code.get(symbol_of(leaf) or "", -1) for at, leaf in symbols.items()}
     return np.fromiter((codes.get(id(leaf), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
 
 
-def _symbol(leaf: Outcome) -> str | None:
+def symbol_of(leaf: Outcome) -> str | None:
     """The string of a leaf that is not a float; whole numbers are symbols too."""
     if isinstance(leaf, float):
         return None
@@ -226,17 +277,18 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
             try:
                 numbers[:, i] = np.array(leaves, dtype=np.float64)
             except OverflowError:
-                numbers[:, i] = [_number(leaf) for leaf in leaves]
+                numbers[:, i] = [number_of(leaf) for leaf in leaves]
         elif kinds <= _WORDS:
             if float in kinds or any(type(leaf) is str and len(leaf) > 1 for leaf in leaves):
-                numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
+                numbers[:, i] = [leaf if type(leaf) is float else number_of(leaf) for leaf in leaves]
         else:
-            numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
+            numbers[:, i] = [leaf if type(leaf) is float else number_of(leaf) for leaf in leaves]
     clipped: Floats = np.clip(numbers, -LARGEST, LARGEST)
     return clipped
 
 
-def _number(leaf: Outcome) -> float:
+def number_of(leaf: Outcome) -> float:
+    """The number of a leaf, or of its string; NaN if it is none."""
     return math.nan if leaf is None else _written(leaf) if isinstance(leaf, str | bytes) else as_number(leaf)
 
 

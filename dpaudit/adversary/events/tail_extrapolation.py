@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, softmax
 
 from dpaudit.outputs.columns import one_thread
@@ -113,6 +112,8 @@ def _cumulative(x: Floats, y: Floats, at: Floats, sizes: tuple[int, int]) -> tup
         x, y: hits of cells under D and D′, shape (k,).
         at: positions of the cells, ascending.
     """
+    from scipy.linalg import cho_solve  # as in `_mode`
+
     total, shift = x + y, np.log(sizes[0] / sizes[1])
     evidence, shares, variances = [], [], []
     curve = np.log((x + 0.5) / (y + 0.5)) - shift
@@ -173,6 +174,8 @@ def _mode(
     x: Floats, y: Floats, shift: float, prior: Floats, start: Floats
 ) -> tuple[Floats, tuple[Floats, bool], float]:
     """The most likely curve given the hits, the factor of its precision, and ln of the evidence (Laplace's method)."""
+    from scipy.linalg import cho_factor, cho_solve  # a refutation with few samples never comes here
+
     total = x + y
 
     def value(curve: Floats) -> float:

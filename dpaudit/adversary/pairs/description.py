@@ -6,6 +6,12 @@
 A column of floats can contain NaN, ±inf and −0.0 even if its range is bounded, and comparisons with the ends of the
 range do not detect a NaN. So `floats` includes them, unless you pass `allow_nan=False`, `allow_infinity=False` or
 `allow_negative_zero=False`. Elsewhere write `nan`, `inf` and `-inf`, as in `sampled_from([0.0, nan])`.
+
+A function gets a list of records, unless the description says otherwise:
+
+    frame(age=integers(18, 100), sex=sampled_from(["f", "m"]))   a pandas DataFrame; polars(…) one of polars
+    series(floats(0, 1))                                         a pandas Series
+    array(integers(0, 1))                                        a numpy array; of tuples(…) or lists(…, k, k) a 2-D one
 """
 
 from __future__ import annotations
@@ -13,9 +19,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
 from dpaudit.errors import DatasetError
+from dpaudit.language.containers import Array, Column, Container, Frame, Library
 from dpaudit.language.records import Record, as_record
 from dpaudit.options import DATA
 
@@ -23,18 +31,128 @@ LONGEST_LIST = 1000
 """Most entries of one record: with more, printing one dataset takes megabytes."""
 
 
+@dataclass(frozen=True)
+class Description:
+    """What a description says.
+
+    Args:
+        records: the kind of record.
+        container: what a function gets them in; None for a list.
+    """
+
+    records: Records
+    container: Container | None = None
+
+
 def parse_records(text: str) -> Records:
+    """The kind of record that a description of data describes.
+
+    Raises:
+        DatasetError: it is invalid; the message lists the valid forms.
+    """
+    return parse_description(text).records
+
+
+def parse_description(text: str) -> Description:
     """Parse a description of data.
 
     Raises:
         DatasetError: it is invalid; the message lists the valid forms.
     """
     try:
-        return _build(ast.parse(text.strip(), mode="eval").body, text)
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CONTAINERS:
+            return _CONTAINERS[node.func.id](node, text)
+        return Description(_build(node, text))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         if isinstance(error, DatasetError):
             raise
         raise _unknown(text) from None
+
+
+def _frame(node: ast.Call, text: str) -> Description:
+    """frame(age=integers(0, 9), …) or polars(…); columns whose name is no Python name in a dict: frame({"a b": …})."""
+    columns: list[tuple[str, ast.expr]] = []
+    for argument in node.args:
+        if not isinstance(argument, ast.Dict):
+            raise _unknown_container(text)
+        for key, value in zip(argument.keys, argument.values, strict=True):
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                raise _unknown_container(text)
+            columns.append((key.value, value))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise _unknown_container(text)
+        columns.append((keyword.arg, keyword.value))
+    names = [name for name, _ in columns]
+    if not columns or len(set(names)) < len(names):
+        raise _unknown_container(text)
+    parts = tuple(_build(value, text) for _, value in columns)
+    library: Library = "polars" if isinstance(node.func, ast.Name) and node.func.id == "polars" else "pandas"
+    made = tuple(Column(name, _dtype(part, library)) for name, part in zip(names, parts, strict=True))
+    return Description(Tuples(parts), Frame(library, made))
+
+
+def _series(node: ast.Call, text: str) -> Description:
+    if len(node.args) != 1 or node.keywords:
+        raise _unknown_container(text)
+    records = _build(node.args[0], text)
+    return Description(records, Frame("pandas", (Column(None, _dtype(records, "pandas")),), series=True))
+
+
+def _array(node: ast.Call, text: str) -> Description:
+    if len(node.args) != 1 or node.keywords:
+        raise _unknown_container(text)
+    records = _build(node.args[0], text)
+    if isinstance(records, Tuples) and not any(isinstance(part, Tuples | Lists) for part in records.parts):
+        return Description(records, Array(_array_dtype(records.parts), (len(records.parts),)))
+    if isinstance(records, Lists) and records.least == records.most:
+        return Description(records, Array(_array_dtype((records.entry,)), (records.most,)))
+    return Description(records, Array(_array_dtype((records,))))
+
+
+_CONTAINERS = {"frame": _frame, "polars": _frame, "series": _series, "array": _array}
+
+
+def _kinds(records: Records) -> set[type]:
+    """The types of the values of a column."""
+    match records:
+        case Integers():
+            return {int}
+        case Floats():
+            return {float}
+        case SampledFrom():
+            return {float if isinstance(value, float) else type(value) for value in records.choices}
+        case Just():
+            return {float if isinstance(records.value, float) else type(records.value)}
+    return {tuple}
+
+
+def _dtype(records: Records, library: Library) -> str:
+    """The dtype that the library gives a column of such values."""
+    kinds = _kinds(records)
+    missing = type(None) in kinds
+    kinds -= {type(None)}
+    if library == "polars":
+        if kinds == {int, float}:
+            kinds = {float}
+        names: dict[type, str] = {int: "Int64", float: "Float64", bool: "Boolean", str: "String"}
+        return names[kinds.pop()] if len(kinds) == 1 and kinds <= names.keys() else "Object"
+    if kinds == {int, float} and not missing:
+        return "float64"
+    nullable: dict[type, str] = {int: "Int64", bool: "boolean", str: "str"}
+    plain: dict[type, str] = {int: "int64", float: "float64", bool: "bool", str: "str"}
+    known = nullable if missing else plain
+    return known[kinds.pop()] if len(kinds) == 1 and kinds <= known.keys() else "object"
+
+
+def _array_dtype(parts: Iterable[Records]) -> str:
+    """The dtype that numpy gives an array of such values."""
+    kinds = set[type]().union(*map(_kinds, parts))
+    if kinds == {int, float}:
+        kinds = {float}
+    names: dict[type, str] = {int: "int64", float: "float64", bool: "bool", str: "str"}
+    return names[kinds.pop()] if len(kinds) == 1 and kinds <= names.keys() else "object"
 
 
 def _build(node: ast.expr, text: str) -> Records:
@@ -126,11 +244,18 @@ def _records(choices: Iterable[object], text: str) -> tuple[Record, ...]:
     return tuple(records)
 
 
+def _unknown_container(text: str) -> DatasetError:
+    return DatasetError(
+        "{} {!r} describes no table; write frame(age=integers(18, 100), sex=sampled_from(['f', 'm'])), polars(…) of "
+        "the same form, series(floats(0, 1)), array(integers(0, 1)) or array(tuples(…)).",
+        DATA, text,
+    )
+
+
 def _unknown(text: str) -> DatasetError:
     return DatasetError(
         "{} {!r} is not a description of data; use integers(low, high), floats(low, high), booleans(), "
         "sampled_from([…]) of distinct records, just(record), or tuples(…) and lists(…, least, most) of these, with "
-        "low < high and "
-        "0 ≤ least ≤ most.",
+        "low < high and 0 ≤ least ≤ most; or frame(column=…, …), series(…) or array(…) of these.",
         DATA, text,
     )

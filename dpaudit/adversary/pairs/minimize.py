@@ -16,7 +16,7 @@ from itertools import combinations
 
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot, aligned, differing_places, joined, shared_places, usable
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.adversary.pairs.pair import Pair, sized
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset, Relation
 from dpaudit.language.checks import whole
@@ -58,6 +58,7 @@ def minimize(
     relation: Relation,
     records: Records | None = None,
     budget: int = 200,
+    sizes: tuple[int, int] | None = None,
 ) -> Minimized:
     """A pair of which no single simplification still refutes, or the smallest one when the budget runs out.
 
@@ -68,13 +69,14 @@ def minimize(
         records: the kind of record; without it records are only removed, or replaced by values in the pair or by
             0 and ±1 for numbers.
         budget: maximum number of calls of `refutes`, ≥ 0.
+        sizes: least and most records of a dataset; None for any.
 
     Raises:
         PairError: the given pair is not related, or its datasets are equal.
         ParameterError: a budget that is not a whole number ≥ 0.
     """
     pair.distance(relation)
-    work = _Minimizing(pair, refutes, relation, records, whole("budget", budget, least=0))
+    work = _Minimizing(pair, refutes, relation, records, whole("budget", budget, least=0), sizes)
     try:
         # simpler values may make records superfluous, and vice versa: repeat until nothing changes
         size = None
@@ -151,10 +153,12 @@ class _Minimizing:
         relation: Relation,
         records: Records | None,
         budget: int,
+        sizes: tuple[int, int] | None,
     ) -> None:
         self.given = self.pair = pair
         self.slots = aligned(pair, relation)
         self.refutes, self.relation, self.records, self.budget = refutes, relation, records, budget
+        self.sizes = sizes
         self.size = size_of(pair)
         self.given_values = self.values = _values(self.slots)
         self.asked: set[tuple[Dataset, Dataset]] = {(pair.left, pair.right)}
@@ -179,7 +183,7 @@ class _Minimizing:
             # values of mixed types have no order, so they cannot form a multiset
             return False
         key = (other.left, other.right)
-        if key in self.asked or not usable(other, self.relation):
+        if key in self.asked or not sized(other, self.sizes) or not usable(other, self.relation):
             return False
         size = size_of(other)
         if size >= self.size:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot, aligned, differing_places, joined, shared_places, usable
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.adversary.pairs.pair import Pair, sized
 from dpaudit.adversary.pairs.starting_pairs import RANDOM, inside, random_related_pairs, starting_pairs
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Relation
@@ -29,16 +29,20 @@ class RecordMutations:
     Args:
         relation, records: every mutation is related by `relation` and consists of `records`.
         size: the number of records of the starting pairs and of new random ones.
+        sizes: least and most records of a dataset; None for any.
     """
 
     relation: Relation
     records: Records
     size: int
+    sizes: tuple[int, int] | None = None
 
     @classmethod
-    def like(cls, starts: Sequence[Pair], relation: Relation, records: Records) -> RecordMutations:
+    def like(
+        cls, starts: Sequence[Pair], relation: Relation, records: Records, sizes: tuple[int, int] | None = None
+    ) -> RecordMutations:
         """A neighbourhood whose new pairs have the most common size of the starting pairs."""
-        return cls(relation, records, mode(len(pair.left) for pair in starts) if starts else 0)
+        return cls(relation, records, mode(len(pair.left) for pair in starts) if starts else 0, sizes)
 
     def starts(self, rng: Generator) -> list[Pair]:
         """The pairs that a good tester would try by hand."""
@@ -46,8 +50,13 @@ class RecordMutations:
 
     def around(self, kept: Sequence[Pair], rng: Generator) -> list[Pair]:
         """Mutations, and new random pairs."""
-        near = [other for pair in kept for other in mutations(pair, self.relation, self.records, rng, CHILDREN)]
-        return near + random_related_pairs(self.relation, self.records, self.size, rng, RANDOM)
+        near = [
+            other
+            for pair in kept
+            for other in mutations(pair, self.relation, self.records, rng, CHILDREN, sizes=self.sizes)
+        ]
+        random = random_related_pairs(self.relation, self.records, self.size, rng, RANDOM)
+        return near + [pair for pair in random if sized(pair, self.sizes)]
 
     def key(self, candidate: Pair) -> Hashable:
         """The two datasets."""
@@ -55,7 +64,13 @@ class RecordMutations:
 
 
 def mutations(
-    pair: Pair, relation: Relation, records: Records, rng: Generator, number: int
+    pair: Pair,
+    relation: Relation,
+    records: Records,
+    rng: Generator,
+    number: int,
+    *,
+    sizes: tuple[int, int] | None = None,
 ) -> list[Pair]:
     """Up to `number` distinct pairs close to this one in the search space; fewer if there are no more.
 
@@ -77,7 +92,7 @@ def mutations(
             # values of mixed types have no order, so they cannot form a multiset
             continue
         unchanged = (other.left, other.right) == (pair.left, pair.right)
-        if not unchanged and usable(other, relation) and inside(other, records):
+        if not unchanged and sized(other, sizes) and usable(other, relation) and inside(other, records):
             pairs.setdefault((other.left, other.right), other)
     return list(pairs.values())
 

@@ -50,6 +50,11 @@ class Pair:
         return distance
 
 
+def sized(pair: Pair, sizes: tuple[int, int] | None) -> bool:
+    """Whether both datasets have at least and at most so many records; None for any."""
+    return sizes is None or all(sizes[0] <= len(dataset) <= sizes[1] for dataset in (pair.left, pair.right))
+
+
 def every_pair(relation: Relation, domain: Sequence[Record], records: int, *, ordered: bool) -> Iterator[Pair]:
     """Every unordered pair of distinct related datasets in a finite domain.
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
@@ -117,9 +116,13 @@ class Gaussian(Real):
         positive("sigma", self.sigma)
 
     def below(self, t: float) -> float:
+        from scipy.special import ndtr  # it takes longer than the rest of the language, and few programs need it
+
         return float(ndtr((t - self.mean) / self.sigma))
 
     def above(self, t: float) -> float:
+        from scipy.special import ndtr  # as above
+
         return float(ndtr((self.mean - t) / self.sigma))
 
     def draw(self, rng: Generator, size: int) -> FloatArray:

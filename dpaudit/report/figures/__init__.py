@@ -12,11 +12,12 @@ from io import StringIO
 
 from joblib import Parallel, delayed
 
-from dpaudit.report import numbers
+from dpaudit.report import numbers, wording
 from dpaudit.report.figures.curves import bound_figure, evidence_figure, profile_figure
 from dpaudit.report.figures.losses import broken_by, loss_figure, tradeoff_figure
 from dpaudit.report.figures.outputs import output_figure
 from dpaudit.report.figures.panels import panel_figures
+from dpaudit.report.figures.svg import TITLES
 from dpaudit.results.figures import (
     BoundPlot,
     EvidencePlot,
@@ -41,12 +42,14 @@ class Figure:
 
     Args:
         name: of the plot, in `PLOTS`.
+        title: of the plot, for its reader.
         svg: an element.
         caption: what is to be seen.
         plot: its numbers.
     """
 
     name: str
+    title: str
     svg: str
     caption: str
     plot: Plot
@@ -85,13 +88,15 @@ def figures_of(audit: Audit, number: int) -> AuditFigures:
 
 
 def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
-    """The plots of one audit, drawn.
+    """The plots of one audit, drawn, but a course of bounds that has one point alone.
 
     Args:
         prefix: of all ids.
     """
     return [
-        Figure(name, *_drawn(audit, plot, prefix=f"{prefix}{name[0]}"), plot) for name, plot in audit.plots.items()
+        Figure(name, TITLES[name], *_drawn(audit, plot, prefix=f"{prefix}{name[0]}"), plot)
+        for name, plot in audit.plots.items()
+        if not (isinstance(plot, BoundPlot) and len(plot.runs) == 1)
     ]
 
 
@@ -109,26 +114,43 @@ def _drawn(audit: Audit, plot: Plot, *, prefix: str) -> tuple[str, str]:
     """A plot as SVG, and its caption."""
     match plot:
         case ProfilePlot():
-            caption = "Privacy profile of the pair; hatched where the evidence is above the claim."
+            caption = "Of the pair; hatched where the evidence is above the claim."
+            if plot.certified is not None:
+                caption += " Triangles: what Clopper–Pearson limits show, without the other tests."
             return profile_figure(plot, audit.claim, prefix=prefix), caption
         case TradeoffPlot():
             return tradeoff_figure(plot, prefix=prefix), _tradeoff_caption(audit, plot)
         case LossPlot():
             return loss_figure(plot, prefix=prefix), _loss_caption(plot)
         case OutputPlot():
-            how = "Exact distribution" if plot.kind == "exact" else "Observed frequencies"
+            how = "Exact distributions" if plot.kind == "exact" else "Observed frequencies"
             left_out = f"; {numbers.count(plot.omitted)} least likely outcomes not shown" if plot.omitted else ""
-            return output_figure(plot, prefix=prefix), f"{how} of the output under D and D′{left_out}."
+            event = _event(audit, plot)
+            shaded = f" The event, shaded: {event}." if event else ""
+            return output_figure(plot, prefix=prefix, event=event), f"{how}{left_out}.{shaded}"
         case EvidencePlot():
             at = audit.sequential.refuted_at if audit.sequential is not None else None
             marked = f"; the circle: refuted after {numbers.count(at)} samples per dataset" if at is not None else ""
-            caption = f"Evidence against the claim: the e-process, averaged over pairs. Dashed: the threshold{marked}."
+            caption = f"The e-process, averaged over pairs. Dashed: the threshold{marked}."
             return evidence_figure(plot, refuted_at=at, prefix=prefix), caption
         case BoundPlot():
-            stop = f" ({numbers.count(plot.runs[-1])} samples per dataset)" if plot.runs else ""
-            caption = f"Clopper–Pearson bound on ε against samples per dataset. Filled: where counting stopped{stop}; "
+            caption = "Against samples per dataset; only the last point, filled, is a confidence bound"
+            if plot.runs and audit.epsilon_lower_clopper_pearson is not None:
+                bound = numbers.lower(audit.epsilon_lower_clopper_pearson, audit.claim.epsilon)
+                caption += f": ε ≥ {bound} after {numbers.count(plot.runs[-1])} samples"
             svg = bound_figure(plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=prefix)
-            return svg, f"{caption}only this one is a confidence bound."
+            return svg, f"{caption}."
+
+
+def _event(audit: Audit, plot: OutputPlot) -> str:
+    """How likely the marked event is, in the numbers of the verdict: bins need not end where the event does."""
+    if not any(plot.event):
+        return ""
+    if plot.kind == "exact":
+        exact = wording.reported_exact(audit)
+        return "" if exact is None else wording.probabilities_sentence(exact)
+    counted = wording.deciding(audit)
+    return "" if counted is None else wording.counts_sentence(counted)
 
 
 def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:

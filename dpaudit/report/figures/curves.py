@@ -1,7 +1,7 @@
 """Curves: the privacy profile, and bound and evidence against runs.
 
 Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
-plain line, lower bounds have markers pointing up; every line is labelled.
+plain line, lower bounds have markers pointing up; the legend names every line.
 """
 
 from __future__ import annotations
@@ -14,19 +14,40 @@ from itertools import pairwise
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from dpaudit.report.figures.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
 from dpaudit.report.figures.svg import CLAIM_STYLE as _CLAIM_STYLE
-from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, Style, new_figure, to_svg
+from dpaudit.report.figures.svg import (
+    EVIDENCE,
+    GRID,
+    HEIGHT,
+    INK,
+    PAPER,
+    RC,
+    TITLES,
+    WIDTH,
+    Style,
+    add_legend,
+    new_figure,
+    to_svg,
+)
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
-from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
+from dpaudit.report.numbers import (
+    count,
+    lower,
+    power_below,
+    power_of_ten,
+    power_rounded,
+    power_text,
+    small,
+    stated,
+    ten_to,
+)
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
 from dpaudit.results.model import ClaimRecord
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
-_LABEL_GAP = 15  # least distance between two labels
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 36, 46  # margins; the top one holds the legend
 _SMALLEST_DELTA = 1e-20  # a logarithmic axis that reaches further down shows nothing but itself
 
 
@@ -44,13 +65,14 @@ def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str
     """δ against ε: what is claimed, what is exact where there is a law, and what the counts certify."""
     with rc_context(RC):
         figure, axes = _canvas()
-        _label_ends(figure, axes, draw_profile(axes, plot))
+        draw_profile(axes, plot)
+        add_legend(figure, axes)
     parts = [f"the claim allows δ = {small(claim.delta)} at ε = {stated(claim.epsilon)}"]
     at = min(range(len(plot.epsilon)), key=lambda i: abs(plot.epsilon[i] - claim.epsilon), default=None)
     if at is not None:
         evidence = _profile_lines(plot)[1:]
         parts += [f"{line.label.removesuffix(' ≥')} δ near it: {small(line.y[at])}" for line in evidence]
-    return to_svg(figure, prefix=prefix, title="Privacy profile", description="; ".join(parts) + ".")
+    return to_svg(figure, prefix=prefix, title=TITLES["profile"], description="; ".join(parts) + ".")
 
 
 def draw_profile(axes: Axes, plot: ProfilePlot) -> list[Line]:
@@ -81,12 +103,13 @@ def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: 
     """Lower confidence bound on ε against samples per dataset; the claimed and the exact ε are horizontal lines."""
     with rc_context(RC):
         figure, axes = _canvas()
-        _label_ends(figure, axes, draw_bound(axes, plot, claim=claim, exact=exact))
+        draw_bound(axes, plot, claim=claim, exact=exact)
+        add_legend(figure, axes)
     x, y = _after_runs(plot.runs, plot.bound)
-    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
+    last = f"ε ≥ {lower(y[-1], claim)} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
     description = f"Lower confidence bound: {last}; claimed ε = {stated(claim)}"
     description += "." if exact is None else f"; exact ε = {exact:.3g}."
-    return to_svg(figure, prefix=prefix, title="Lower confidence bound on ε against samples", description=description)
+    return to_svg(figure, prefix=prefix, title=TITLES["bound"], description=description)
 
 
 def draw_bound(axes: Axes, plot: BoundPlot, *, claim: float, exact: float | None) -> list[Line]:
@@ -117,15 +140,17 @@ def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) 
     """
     with rc_context(RC):
         figure, axes = _canvas()
-        _label_ends(figure, axes, draw_evidence(axes, plot, refuted_at=refuted_at))
+        draw_evidence(axes, plot, refuted_at=refuted_at)
+        add_legend(figure, axes)
     x, y = _after_runs(plot.runs, plot.log10_e)
     last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
     stopped = f"refuted after {count(refuted_at)} samples per dataset" if refuted_at is not None else "not refuted"
+    needed = power_text(power_rounded(plot.log10_threshold, up=refuted_at is None))
     return to_svg(
         figure,
         prefix=prefix,
-        title="Evidence against the claim",
-        description=f"{last[:1].upper()}{last[1:]}; 10^{plot.log10_threshold:.2f} refutes the claim; {stopped}.",
+        title=TITLES["evidence"],
+        description=f"{last[:1].upper()}{last[1:]}; {needed} refutes the claim; {stopped}.",
     )
 
 
@@ -260,30 +285,3 @@ def _widen(set_limits: Callable[..., object], values: Sequence[float], share: fl
         low, high = low - max(abs(low), 1.0) / 2, high + max(abs(high), 1.0) / 2
     set_limits(low, high + (high - low) * share)
 
-
-def _label_ends(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
-    """A label with a sample of its line at the end of each line, pushed apart where they would overlap."""
-    ends = [float(axes.transData.transform((line.x[-1], line.y[-1]))[1]) if line.x else 0.0 for line in lines]
-    heights = _spread(ends, low=_BOTTOM + 4, high=HEIGHT - _TOP - 4)
-    start = WIDTH - _RIGHT + 8
-    for line, height in zip(lines, heights, strict=True):
-        style = {**line.style, "markevery": [1]} if "marker" in line.style else dict(line.style)
-        xs = [(start + d) / WIDTH for d in (0, 10, 20)]
-        figure.add_artist(Line2D(xs, [height / HEIGHT] * 3, transform=figure.transFigure, **style))
-        figure.text(
-            xs[-1] + 4 / WIDTH, height / HEIGHT, line.label, va="center", ha="left", size=11, color=INK
-        )
-
-
-def _spread(wanted: Sequence[float], low: float, high: float) -> list[float]:
-    """Positions near the wanted ones, in their order, at least a label apart and within low and high."""
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], -i))
-    placed: list[float] = []
-    for rank, i in enumerate(order):
-        floor = placed[-1] + _LABEL_GAP if placed else low
-        ceiling = high - _LABEL_GAP * (len(order) - 1 - rank)
-        placed.append(max(floor, min(wanted[i], ceiling)))
-    result = [0.0] * len(wanted)
-    for i, position in zip(order, placed, strict=True):
-        result[i] = position
-    return result

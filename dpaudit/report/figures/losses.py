@@ -19,21 +19,25 @@ from dpaudit.report.figures.svg import (
     GRID,
     HEIGHT,
     INK,
+    LEFT_BARS,
     RC,
+    RIGHT_BARS,
+    TITLES,
     WIDTH,
     Style,
+    add_legend,
     new_figure,
     to_svg,
 )
 from dpaudit.report.numbers import power_of_ten, small, stated
 from dpaudit.results.figures import LossPlot, TradeoffPlot
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 16, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 14, 46
 _KEY = 22  # more room above the histogram, for what its lines are
 _SEEN = 2e-5  # rounding of the data may part curves that are one by less
 _INFINITE = 0.09  # share of the axis that infinite losses have to themselves
-_LOSS_LEFT: Style = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9, "alpha": 0.55}
-_LOSS_RIGHT: Style = {"facecolor": "none", "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 1.2}
+_LOSS_LEFT: Style = {**LEFT_BARS, "alpha": 0.55}
+_LOSS_RIGHT: Style = {**RIGHT_BARS, "facecolor": "none"}
 
 
 def tradeoff_figure(plot: TradeoffPlot, *, prefix: str) -> str:
@@ -44,7 +48,7 @@ def tradeoff_figure(plot: TradeoffPlot, *, prefix: str) -> str:
         draw_tradeoff(axes, plot)
         # all curves run below the diagonal
         axes.legend(loc="upper right", frameon=False, fontsize=11, borderaxespad=0.1, handlelength=2.2)
-    return to_svg(figure, prefix=prefix, title="Trade-off curve", description=_tradeoff_text(plot))
+    return to_svg(figure, prefix=prefix, title=TITLES["tradeoff"], description=_tradeoff_text(plot))
 
 
 def draw_tradeoff(axes: Axes, plot: TradeoffPlot) -> None:
@@ -123,19 +127,14 @@ def loss_figure(plot: LossPlot, *, prefix: str) -> str:
         figure = new_figure(WIDTH, HEIGHT)
         axes = figure.add_axes(_box(_KEY + _TOP))
         draw_losses(axes, plot)
-        handles, labels = axes.get_legend_handles_labels()
-        named = dict(zip(labels, handles, strict=True))
-        figure.legend(
-            named.values(), named, loc="upper left", bbox_to_anchor=(_LEFT / WIDTH, 1.0), ncols=3, frameon=False,
-            fontsize=11, borderaxespad=0.1, borderpad=0.2, columnspacing=1.6, handlelength=1.9,
-        )
+        add_legend(figure, axes)
     description = (
         f"The loss exceeds the claimed ε = {stated(plot.epsilon)} with probability {small(plot.beyond_left)} under D "
         f"and {small(plot.beyond_right)} under D′; δ at that ε: {small(plot.delta_left)} and "
         f"{small(plot.delta_right)}; an infinite loss has probability {small(plot.infinite_left)} and "
         f"{small(plot.infinite_right)}."
     )
-    return to_svg(figure, prefix=prefix, title="Privacy loss", description=description)
+    return to_svg(figure, prefix=prefix, title=TITLES["loss"], description=description)
 
 
 def draw_losses(axes: Axes, plot: LossPlot) -> None:

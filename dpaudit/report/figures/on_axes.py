@@ -23,12 +23,12 @@ from matplotlib.ticker import Formatter, FuncFormatter
 from dpaudit.report.figures.curves import draw_bound, draw_evidence, draw_profile
 from dpaudit.report.figures.losses import draw_losses, draw_tradeoff
 from dpaudit.report.figures.outputs import draw_outputs
-from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, LEFT, PAPER, RIGHT
 from dpaudit.results.figures import BoundPlot, EvidencePlot, LossPlot, OutputPlot, Plot, ProfilePlot, TradeoffPlot
 from dpaudit.results.model import Audit
 
-_LIGHT: Mapping[str, str] = {CLAIM: "#1a5fb4", EVIDENCE: "#a8470a", GRID: "#c4c4c0"}
-_DARK: Mapping[str, str] = {CLAIM: "#7cb2f7", EVIDENCE: "#f0a25f", GRID: "#5a5b60"}
+_LIGHT: Mapping[str, str] = {CLAIM: "#1a5fb4", EVIDENCE: "#a8470a", LEFT: "#4b2a80", RIGHT: "#c77316", GRID: "#c4c4c0"}
+_DARK: Mapping[str, str] = {CLAIM: "#7cb2f7", EVIDENCE: "#f0a25f", LEFT: "#dccbff", RIGHT: "#c4701a", GRID: "#5a5b60"}
 """The colours of a report in light and in dark mode."""
 _SUPERSCRIPT = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

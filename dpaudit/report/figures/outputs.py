@@ -1,6 +1,6 @@
 """The figure of the output's distribution on both datasets, with the event marked.
 
-Both datasets are evidence and so of one colour: left is filled (or solid), right is hatched (or dashed).
+D is filled, D′ hatched or dashed, in colours of different lightness.
 """
 
 from __future__ import annotations
@@ -14,39 +14,59 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, Style, new_figure, to_svg
+from dpaudit.report.figures.svg import (
+    GRID,
+    HEIGHT,
+    INK,
+    LEFT,
+    LEFT_BARS,
+    RC,
+    RIGHT,
+    RIGHT_BARS,
+    TITLES,
+    WIDTH,
+    Style,
+    add_legend,
+    new_figure,
+    to_svg,
+)
 from dpaudit.report.numbers import count, power_of_ten, small
 from dpaudit.results.figures import OutputPlot
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 38, 46  # margins; the top one holds the legend
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 36, 46  # margins; the top one holds the legend
 _FEW = 14  # outcomes drawn as pairs of bars
-_LEFT_STYLE: Style = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9}
-_RIGHT_STYLE: Style = {"facecolor": PAPER, "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 0.9}
-_LEFT_LINE: Style = {"linewidth": 1.7, "linestyle": "-"}
-_RIGHT_LINE: Style = {"linewidth": 1.4, "linestyle": (0, (2.2, 1.4))}
+_NAME = 22  # characters of an outcome beside its bars
+_LEFT_STEPS: Style = {"facecolor": to_rgba(LEFT, 0.28), "edgecolor": LEFT, "linewidth": 1.7}
+_RIGHT_STEPS: Style = {"facecolor": "none", "edgecolor": RIGHT, "linewidth": 1.9, "linestyle": (0, (3, 1.3))}
 _EVENT_STYLE: Style = {"facecolor": GRID, "edgecolor": "none", "alpha": 0.5}
 _EVENT_RULE: Style = {"color": INK, "linewidth": 3.0, "solid_capstyle": "butt"}
 
 
-def output_figure(plot: OutputPlot, *, prefix: str) -> str:
-    """The output's distribution on both datasets: filled for left, hatched for right, the event shaded."""
+def output_figure(plot: OutputPlot, *, prefix: str, event: str = "") -> str:
+    """The output's distribution on both datasets: filled for D, hatched or dashed for D′, the event shaded.
+
+    Args:
+        plot: what to draw.
+        prefix: of all ids.
+        event: how likely the event is under both; what the bars add up to without it.
+    """
     plot = replace(plot, labels=[_printable(label) for label in plot.labels])
-    few = len(plot.labels) <= _FEW
     with rc_context(RC):
-        figure, axes = _lying_axes(plot) if few and not _upright(plot) else _upright_axes()
+        figure, axes = _lying_axes(plot) if len(plot.labels) <= _FEW and not _upright(plot) else _upright_axes()
         draw_outputs(axes, plot)
-        _legend(figure, bars=few)
-    inside = [i for i, marked in enumerate(plot.event) if marked]
-    masses = [sum(law[i] for i in inside) for law in (plot.left, plot.right)]
+        add_legend(figure, figure.axes[0], last="event")
+    if not event:
+        left, right = (
+            sum(p for p, marked in zip(law, plot.event, strict=True) if marked) for law in (plot.left, plot.right)
+        )
+        event = f"probability {small(left)} under D, {small(right)} under D′"
     how = "Exact" if plot.kind == "exact" else "Observed"
-    description = f"{how} distribution over {count(len(plot.labels) + plot.omitted)} outcomes"
-    description += f"; the event has probability {small(masses[0])} under D and {small(masses[1])} under D′."
-    return to_svg(figure, prefix=prefix, title="Output on both datasets", description=description)
+    description = f"{how} distribution over {count(len(plot.labels) + plot.omitted)} outcomes; the event: {event}."
+    return to_svg(figure, prefix=prefix, title=TITLES["outputs"], description=description)
 
 
 def draw_outputs(axes: Axes, plot: OutputPlot) -> None:
@@ -64,7 +84,7 @@ def draw_outputs(axes: Axes, plot: OutputPlot) -> None:
 
 def _upright(plot: OutputPlot) -> bool:
     """Whether the names of a few outcomes have room beside each other."""
-    return sum(max(len(label), 3) for label in plot.labels) <= 44
+    return sum(max(len(label), 3) for label in plot.labels) <= 32
 
 
 def _printable(label: str) -> str:
@@ -82,8 +102,8 @@ def _upright_axes() -> tuple[Figure, Axes]:
 
 def _lying_axes(plot: OutputPlot) -> tuple[Figure, Axes]:
     """Room on the left for names that are too long to stand side by side."""
-    names = _short(plot.labels, 26)
-    left = min(20 + 6.2 * max(map(len, names)), 190)
+    names = _short(plot.labels, _NAME)
+    left = min(20 + 6.2 * max(map(len, names)), 165)
     height = max(HEIGHT, 62 + 24 * len(names))
     figure = new_figure(WIDTH, height)
     box = (left / WIDTH, _BOTTOM / height, 1 - (left + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / height)
@@ -133,22 +153,22 @@ def _upright_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     at = np.arange(len(plot.labels))
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
-    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **_LEFT_STYLE)
-    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **_RIGHT_STYLE)
+    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **LEFT_BARS)
+    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **RIGHT_BARS)
     slack = max(4 - len(plot.labels), 0) / 2  # one or two outcomes need not be as broad as the page
     axes.set_xlim(-0.5 - slack, len(plot.labels) - 0.5 + slack)
     axes.set_xticks(at, plot.labels)
 
 
 def _lying_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
-    names = _short(plot.labels, 26)
+    names = _short(plot.labels, _NAME)
     axes.set_xlabel("probability")
     at = np.arange(len(names))
     _probability_axis(axes.xaxis, axes.set_xscale, axes.set_xlim, plot, floor)
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5, lying=True)
-    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **_LEFT_STYLE)
-    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **_RIGHT_STYLE)
+    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **LEFT_BARS)
+    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **RIGHT_BARS)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(at, names)
 
@@ -159,16 +179,16 @@ def _steps(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
     base = floor or 0.0
-    for name, values, line in (("D", plot.left, _LEFT_LINE), ("D′", plot.right, _RIGHT_LINE)):
-        axes.stairs(_raised(values, floor), edges, baseline=base, color=EVIDENCE, fill=False, label=name, **line)
+    for name, values, style in (("D", plot.left, _LEFT_STEPS), ("D′", plot.right, _RIGHT_STEPS)):
+        axes.stairs(_raised(values, floor), edges, baseline=base, fill=True, label=name, **style)
     axes.set_xlim(-0.5, size - 0.5)
     # as many tick labels as fit without overlap
     for number in (5, 3, 2):
         ticks = sorted({round(i * (size - 1) / (number - 1)) for i in range(number)})
         names = [plot.labels[i] for i in ticks]
-        if sum(map(len, names)) <= 46:
+        if sum(map(len, names)) <= 34:
             break
-    texts = axes.set_xticks(ticks, _short(names, 28))
+    texts = axes.set_xticks(ticks, _short(names, 20))
     if len(ticks) > 1:
         texts[0].label1.set_horizontalalignment("left")
         texts[-1].label1.set_horizontalalignment("right")
@@ -182,27 +202,6 @@ def _mark(axes: Axes, start: float, stop: float, *, lying: bool = False) -> None
     span(start, stop, zorder=0, label="event", **_EVENT_STYLE)
     ends = ([0, 0], [start, stop]) if lying else ([start, stop], [0, 0])
     axes.plot(*ends, transform=transform, clip_on=False, **_EVENT_RULE)
-
-
-def _legend(figure: Figure, *, bars: bool) -> None:
-    """The legend of D, D′ and the event, in one row at the top."""
-    width, height = (float(inches) * 72 for inches in figure.get_size_inches())
-    level = height - 14
-    for start, name, style in ((_LEFT, "D", _LEFT_STYLE), (_LEFT + 70, "D′", _RIGHT_STYLE)):
-        if bars:
-            box = ((start / width, (level - 5) / height), 20 / width, 10 / height)
-            figure.add_artist(Rectangle(*box, transform=figure.transFigure, **style))
-        else:
-            line = _LEFT_LINE if name == "D" else _RIGHT_LINE
-            ends = [start / width, (start + 20) / width], [level / height] * 2
-            figure.add_artist(Line2D(*ends, transform=figure.transFigure, color=EVIDENCE, **line))
-        figure.text((start + 26) / width, level / height, name, va="center", size=11)
-    start = _LEFT + 148
-    box = ((start / width, (level - 6) / height), 20 / width, 12 / height)
-    figure.add_artist(Rectangle(*box, transform=figure.transFigure, **_EVENT_STYLE))
-    ends = [start / width, (start + 20) / width], [(level - 6) / height] * 2
-    figure.add_artist(Line2D(*ends, transform=figure.transFigure, **_EVENT_RULE))
-    figure.text((start + 26) / width, level / height, "event", va="center", size=11)
 
 
 def _raised(values: Sequence[float], floor: float | None) -> list[float]:

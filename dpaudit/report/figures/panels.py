@@ -13,17 +13,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, Style, new_figure, to_svg
+from dpaudit.report.figures.svg import CLAIM, GRID, INK, LEFT, PAPER, RC, RIGHT, WIDTH, Style, new_figure, to_svg
 from dpaudit.results.figures import Drawing, Layer, Panel
 
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 400, 52, 14, 30, 44
+_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = WIDTH, 52, 14, 30, 44
 _LEGEND_ROW = 19
-_PLOT = 292  # height of the axes, and width of square ones
+_PLOT = 276  # height of the axes, and width of square ones
 _FLAT = 210  # height of axes that are no plane
 
 _LINES: dict[str, Style] = {
-    "left": {"color": EVIDENCE, "linewidth": 1.8, "linestyle": "-"},
-    "right": {"color": EVIDENCE, "linewidth": 1.6, "linestyle": (0, (2.2, 1.4))},
+    "left": {"color": LEFT, "linewidth": 1.8, "linestyle": "-"},
+    "right": {"color": RIGHT, "linewidth": 1.8, "linestyle": (0, (2.2, 1.4))},
     # what is too narrow to be seen is seen by its ends
     "event": {"color": INK, "linewidth": 4.0, "linestyle": "-", "solid_capstyle": "projecting"},
     "claim": {"color": CLAIM, "linewidth": 1.8, "linestyle": (0, (5, 2.2))},
@@ -31,8 +31,8 @@ _LINES: dict[str, Style] = {
     "quiet": {"color": GRID, "linewidth": 1.0, "linestyle": "-"},
 }
 _AREAS: dict[str, Style] = {
-    "left": {"facecolor": EVIDENCE, "edgecolor": "none"},
-    "right": {"facecolor": "none", "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 0.9},
+    "left": {"facecolor": LEFT, "edgecolor": "none"},
+    "right": {"facecolor": "none", "edgecolor": RIGHT, "hatch": "////", "linewidth": 0.9},
     "event": {"facecolor": GRID, "edgecolor": "none"},
     "claim": {"facecolor": CLAIM, "edgecolor": "none"},
     "data": {"facecolor": INK, "edgecolor": "none"},
@@ -51,7 +51,7 @@ _LARGEST = 3.0  # a dot that stands for the most records, times the size of one
 
 
 def panel_figures(drawing: Drawing, *, prefix: str) -> list[str]:
-    """Every panel as an `<svg>`; left is filled or solid, right hatched or dashed, as in all figures."""
+    """Every panel as an `<svg>`; D is filled or solid, D′ hatched or dashed, as in all figures."""
     return [
         _panel(panel, drawing.description, f"{prefix}{chr(ord('a') + i)}") for i, panel in enumerate(drawing.panels)
     ]
@@ -60,11 +60,12 @@ def panel_figures(drawing: Drawing, *, prefix: str) -> list[str]:
 def _panel(panel: Panel, description: str, prefix: str) -> str:
     title = panel.title or panel.y or "Drawing"  # every figure has a name, for whoever does not see it
     panel = replace(
-        panel, title=_short(panel.title, 52), x=_short(panel.x, 52), y=_short(panel.y, 40 if panel.square else 30),
+        panel, title=_short(panel.title, 52), x=_short(panel.x, 44), y=_short(panel.y, 40 if panel.square else 30),
         layers=[replace(layer, label=_short(layer.label, 44)) for layer in panel.layers],
     )
     labelled = list({layer.label: layer for layer in panel.layers if layer.label}.values())
-    across_legend = 3 if sum(len(layer.label) for layer in labelled) <= 34 else 2
+    longest = max((len(layer.label) for layer in labelled), default=0)
+    across_legend = min(max(int(_WIDTH / (6.6 * longest + 40)), 1), 3)
     rows = -(-len(labelled) // across_legend)
     plot = _PLOT if panel.square else _FLAT
     height = _TOP + plot + _BOTTOM + rows * _LEGEND_ROW
@@ -94,7 +95,7 @@ def _panel(panel: Panel, description: str, prefix: str) -> str:
             figure.legend(
                 [_sample(layer) for layer in labelled], [layer.label for layer in labelled],
                 loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=min(across_legend, len(labelled)), frameon=False,
-                fontsize=10.5, borderaxespad=0.2, columnspacing=1.4, handlelength=1.9, labelspacing=0.35,
+                fontsize=11, borderaxespad=0.2, columnspacing=1.4, handlelength=1.9, labelspacing=0.35,
             )
     return to_svg(figure, prefix=prefix, title=title, description=description)
 

@@ -17,25 +17,43 @@ from itertools import groupby, pairwise
 from typing import Any, Final, TypeAlias
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 440, 270
-"""Natural size of a figure in CSS pixels: three stand in a row on a desktop, one fits a telephone."""
+WIDTH, HEIGHT = 343, 262
+"""Natural size of a figure in CSS pixels: one fits a telephone without being made smaller, three stand in a row on a
+desktop."""
 
 CLAIM: Final = "#01c1a1"
 EVIDENCE: Final = "#01e1d1"
+LEFT: Final = "#01d1d2"
+RIGHT: Final = "#01c2d2"
 INK: Final = "#011a1b"
 GRID: Final = "#019d9e"
 PAPER: Final = "#01fafb"
-"""Colours that no figure uses for themselves; each stands for the CSS variable below."""
+"""Colours that no figure uses for themselves; each stands for the CSS variable below.
+
+LEFT and RIGHT are of D and D′. They differ in lightness too, and never by colour alone."""
 
 _VARIABLES: Mapping[str, str] = {
     CLAIM: "var(--claim, #1a5fb4)",
     EVIDENCE: "var(--evidence, #a8470a)",
+    LEFT: "var(--left, #4b2a80)",
+    RIGHT: "var(--right, #c77316)",
     INK: "var(--ink, currentColor)",
     GRID: "var(--grid, #ccc)",
     PAPER: "var(--paper, #fff)",
 }
+
+TITLES: Final[Mapping[str, str]] = {
+    "profile": "Privacy profile: δ against ε",
+    "tradeoff": "Trade-off curve: errors of the best tests",
+    "loss": "Privacy loss",
+    "outputs": "Output under D and D′",
+    "evidence": "Evidence against the claim",
+    "bound": "Clopper–Pearson bound on ε",
+}
+"""Name of a plot → its title."""
 
 Style: TypeAlias = dict[str, Any]
 """Keyword arguments of matplotlib's artists."""
@@ -80,6 +98,9 @@ CERTIFIED_STYLE: Final[Style] = {
     **{"marker": "^", "markersize": 5.5, "markerfacecolor": PAPER, "markeredgewidth": 1.2},
 }
 """Of lines: claimed, exact, certified from below."""
+LEFT_BARS: Final[Style] = {"facecolor": LEFT, "edgecolor": LEFT, "linewidth": 0.9}
+RIGHT_BARS: Final[Style] = {"facecolor": PAPER, "edgecolor": RIGHT, "hatch": "////", "linewidth": 1.1}
+"""Of D and D′: filled, and hatched."""
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML cannot hold; a browser shows what it cannot read as the same sign."""
@@ -94,6 +115,25 @@ _NO_METADATA: Final = {"Date": None, "Creator": None, "Format": None, "Type": No
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure whose unit is one CSS pixel at its natural size.  Call it within `rc_context(RC)`."""
     return Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="none")
+
+
+def add_legend(figure: Figure, axes: Axes, *, last: str = "") -> None:
+    """A legend of what has a label on the axes, in one row above them.
+
+    Args:
+        last: the label that is named last, wherever it is drawn.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    # bars of no outcome have no colour
+    drawn = [(label, one) for label, one in zip(labels, handles, strict=True) if not isinstance(one, tuple) or len(one)]
+    named = dict(drawn)
+    if last in named:
+        named[last] = named.pop(last)
+    figure.legend(
+        named.values(), named, loc="upper left", bbox_to_anchor=(axes.get_position().x0, 1.0), ncols=len(named) or 1,
+        frameon=False, fontsize=11, borderaxespad=0.1, borderpad=0.2, columnspacing=1.3, handlelength=1.9,
+        handletextpad=0.5,
+    )
 
 
 def to_svg(figure: Figure, *, prefix: str, title: str, description: str) -> str:

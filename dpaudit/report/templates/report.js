@@ -4,16 +4,19 @@
   const byId = (id) => document.getElementById(id);
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-  const tables = ["overview-table", "utility-table"].map(byId).filter(Boolean);
+  const tables = [...document.querySelectorAll("table.overview")];
   if (tables.length) {
+    const groups = [...document.querySelectorAll("details.group")];
+    const unfolded = new Set(groups.filter((group) => group.open));
     const all = tables.flatMap((table) => [...table.tBodies[0].rows]);
     const input = make("input", { type: "search", id: "filter", placeholder: "name, case or verdict" });
+    const nameOf = (row) => row.closest("details.group")?.querySelector("summary").firstChild.textContent ?? "";
     const choice = make("select", { id: "verdict" });
     const shown = make("span", { className: "quiet" });
     shown.setAttribute("role", "status");
     const place = make("div", { className: "filter" });
     const unexpected = "not as expected";
-    const wrong = (row) => Boolean(row.querySelector("td .wrong"));
+    const wrong = (row) => Boolean(row.querySelector("td strong.wrong"));
     const verdicts = [...new Set(all.map((row) => row.dataset.verdict))].sort();
     const choices = all.some(wrong) ? [...verdicts, unexpected] : verdicts;
     choice.append(make("option", { value: "", textContent: "all" }));
@@ -21,7 +24,7 @@
       const many = all.filter((row) => (value === unexpected ? wrong(row) : row.dataset.verdict === value)).length;
       choice.append(make("option", { value, textContent: `${value} (${many})` }));
     }
-    tables[0].before(place);
+    (groups[0] ?? tables[0]).before(place);
     for (const [control, textContent] of [[input, "Filter"], [choice, "Verdict"]]) {
       const both = make("span", { className: "control" });
       both.append(make("label", { htmlFor: control.id, textContent }), control);
@@ -32,14 +35,20 @@
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let left = 0;
       for (const row of all) {
-        const text = row.textContent.toLowerCase();
+        const text = `${nameOf(row)} ${row.textContent}`.toLowerCase();
         const meant = !choice.value || (choice.value === unexpected ? wrong(row) : row.dataset.verdict === choice.value);
         row.hidden = !meant || !words.every((word) => text.includes(word));
         const article = byId(row.dataset.audit + "-article");
         if (article) article.hidden = row.hidden;
         left += row.hidden ? 0 : 1;
       }
-      shown.textContent = words.length || choice.value ? `${left} of ${all.length}` : "";
+      const asked = words.length > 0 || choice.value !== "";
+      for (const table of tables) table.hidden = ![...table.tBodies[0].rows].some((row) => !row.hidden);
+      for (const group of groups) {
+        group.hidden = ![...group.querySelectorAll("table")].some((table) => !table.hidden);
+        group.open = asked ? !group.hidden : unfolded.has(group);
+      }
+      shown.textContent = asked ? `${left} of ${all.length}` : "";
     };
     // What is asked for stands in the address, so that it can be sent, and is there again on the way back.
     const remember = () => {
@@ -83,13 +92,14 @@
 
   const open = () => {
     const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
-    const fold = target && target.closest("details");
-    if (fold) { fold.open = true; fold.scrollIntoView(); }
+    if (!target || !target.closest("details")) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    (target.closest("details.fold") ?? target).scrollIntoView();
   };
   addEventListener("hashchange", open);
   open();
 
-  addEventListener("beforeprint", () => document.querySelectorAll("details.fold").forEach((d) => { d.open = true; }));
+  addEventListener("beforeprint", () => document.querySelectorAll("details:not(.data)").forEach((d) => { d.open = true; }));
 
   // The data are packed: a browser that cannot unpack them leaves the link to the packed file.
   const packed = byId("dpaudit-result");
@@ -128,6 +138,7 @@
   });
   const shown = make("details", { className: "data" });
   const text = make("pre", { tabIndex: 0 });
+  text.setAttribute("role", "group");
   text.setAttribute("aria-label", "The result as JSON");
   shown.append(make("summary", { textContent: "Show the JSON" }), text);
   shown.addEventListener("toggle", async () => { text.textContent ||= JSON.stringify(JSON.parse(await unpacked()), null, 1); });

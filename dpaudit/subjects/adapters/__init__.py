@@ -23,7 +23,7 @@ from typing import TypeVar
 
 from dpaudit.subjects.adapters.base import Adapted
 
-__all__ = ["Adapted", "adapted"]
+__all__ = ["LIBRARIES", "Adapted", "adapted"]
 
 _Target = TypeVar("_Target")
 
@@ -32,6 +32,8 @@ _ADAPTERS = {
     "diffprivlib": "dpaudit.subjects.adapters.diffprivlib",
     "pydp": "dpaudit.subjects.adapters.pydp",
 }
+LIBRARIES = ("OpenDP", "diffprivlib", "python-dp")
+"""Their names, for messages."""
 _COMPILED = {"_partition_selection": "pydp"}
 """Names of modules that compiled parts of a library take, and anybody may: the library must have been imported."""
 

@@ -66,8 +66,9 @@ def wrap(
     """
     mod = library("opendp.mod", "OpenDP", "opendp")
     if not isinstance(measurement, mod.Measurement):
+        kind = type(measurement)
         raise UsageError(
-            f"This {type(measurement).__name__} of OpenDP makes no private release; chain a measurement to it (>>)."
+            f"This {kind.__module__}.{kind.__name__} makes no private release; chain a measurement to it (>>)."
         )
     metric, known = _kind(measurement.input_metric), _size(measurement.input_domain)
     d_in = _distance(measurement, metric, known, d_in)
