@@ -313,8 +313,8 @@ class SearchCutShort(Note):
         if not self.estimates:
             what = "The calls are too slow to search for pairs within the time limit, so the first ones were audited."
         else:
-            times = "once" if self.estimates == 1 else f"{self.estimates:,} times"
-            what = f"The search for pairs tried one {times} in its half of the time; the best so far were audited."
+            made = "one estimate" if self.estimates == 1 else f"{self.estimates:,} estimates"
+            what = f"The search for pairs made {made} in its half of the time; the best pairs so far were audited."
         return f"{what} On another machine the same seed may lead to other pairs; without a limit it does not."
 
 

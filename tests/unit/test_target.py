@@ -200,7 +200,10 @@ def test_blame(error: BaseException, says: str) -> None:
 @pytest.mark.parametrize(
     ("error", "where"),
     [
-        (ValueError("a\n  b"), r"^ValueError: a b \(test_target.py, line \d+, in _raise: `raise error`; called at test_target.py, "),
+        (
+            ValueError("a\n  b"),
+            r"^ValueError: a b \(test_target.py, line \d+, in _raise: `raise error`; called at test_target.py, ",
+        ),
         (ValueError(), r"^ValueError \(test_target"),
         (Mute(), r"^Mute \(test_target"),
         (ValueError("x" * 999), "^ValueError: x+… "),
