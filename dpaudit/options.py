@@ -142,8 +142,8 @@ PAIR = Option(
     metavar="D D′", test=True,
 )
 SIZE = Option(
-    "size", "count", "Records of the datasets of a search, exactly, or rows of a table.",
-    unset=f"{DEFAULT_SIZE}, and others", panel="Datasets", test=True,
+    "size", "count", "Records of each dataset of a search, exactly (the default tries others too), or rows of a table.",
+    unset=str(DEFAULT_SIZE), panel="Datasets", test=True,
 )
 GAME = Option(
     "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", panel="Datasets",

@@ -9,13 +9,17 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpaudit.errors import UsageError
 from dpaudit.language import Card, Mechanism, SampleSize
 from dpaudit.plans import registry
-from dpaudit.plans.plan import Plan
 from dpaudit.report.numbers import count
 from dpaudit.report.terminal_text import CardText, CorpusListing, Listing, Rows, render_corpus, render_list
+
+if TYPE_CHECKING:
+    # a plan knows pairs, and with them the events and what learns them
+    from dpaudit.plans.plan import Plan
 
 NOT_PRIVATE = "not private"
 LEGEND = (

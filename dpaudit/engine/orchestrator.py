@@ -321,7 +321,8 @@ def _sampled(
             findings.collected = None
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
         raise always_fails(job.target.name, state.monitor.firsts[0], job.pairs[0].left)
-    findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
+    sampled_pairs = len(state.tracks) + (state.smaller is not None)
+    findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(sampled_pairs), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
 
@@ -339,7 +340,7 @@ def _first_calls(
         return
     findings.call_time = runner.pace[target.name] = seconds
     pairs, left = job.tests, runner.left
-    if left is not None or seconds * 2 * job.runs * (pairs + 1) > first_calls.WORTH_SAYING:
+    if job.claim.delta < 1 and (left is not None or 2 * seconds * job.runs * (pairs + 1) > first_calls.WORTH_SAYING):
         alpha = shares(work.alpha, certify=request.certify, bits=job.bits or request.bits).final / pairs
         findings.needed = samples_needed(job.claim, alpha=alpha, min_power=request.min_power)
         said = first_calls.of_slow_calls(

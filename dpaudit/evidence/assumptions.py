@@ -450,8 +450,12 @@ class Monitor:
             return AssumptionRecord(VARIES, True, DETERMINISTIC)
         return AssumptionRecord(VARIES, True, "Its output varies.")
 
-    def failure_notes(self) -> list[SampledFailures]:
-        """How often calls raised, on D and on D′; nothing where none did."""
+    def failure_notes(self, pairs: int) -> list[SampledFailures]:
+        """How often calls raised, on D and on D′; nothing where none did.
+
+        Args:
+            pairs: how many pairs were sampled, a minimised one included.
+        """
         if not any(self.failures):
             return []
         kinds = sorted({*self.failures[0], *self.failures[1]}, key=lambda outcome: outcome.error)
@@ -459,6 +463,7 @@ class Monitor:
         return [SampledFailures(
             [repr(kind) for kind in kinds], [kind.where.rstrip(".") for kind in kinds], left, right,
             n=self.totals[0], m=self.totals[1], by_the_clock=any(isinstance(kind, TookLonger) for kind in kinds),
+            pairs=pairs,
         )]
 
     def _repeated(self) -> float | None:

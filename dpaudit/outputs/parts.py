@@ -319,8 +319,8 @@ def interval(name: str, low: float, high: float) -> str:
     if math.isinf(low) and math.isinf(high):
         return f"{name} is any number"
     # scales are cut just below frequent values: "> 2" would exclude the 2 that is meant
-    least, above = (math.nextafter(low, math.inf), "≥") if _just_below(low) else (low, ">")
-    most, below = (math.nextafter(high, math.inf), "<") if _just_below(high) else (high, "≤")
+    least, above = (math.nextafter(low, math.inf) + 0.0, "≥") if _just_below(low) else (low, ">")
+    most, below = (math.nextafter(high, math.inf) + 0.0, "<") if _just_below(high) else (high, "≤")
     if math.isinf(low):
         return f"{name} {below} {most:.6g}"
     if math.isinf(high):
@@ -330,7 +330,8 @@ def interval(name: str, low: float, high: float) -> str:
 
 def _just_below(end: float) -> bool:
     """Whether an end is the double below a number that has few digits."""
-    return math.isfinite(end) and float(f"{end:.6g}") == math.nextafter(end, math.inf)
+    after = math.nextafter(end, math.inf)
+    return math.isfinite(end) and (after == 0 or float(f"{end:.6g}") == after)
 
 
 def holds(low: float, high: float) -> bool | None:

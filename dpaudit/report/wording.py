@@ -330,10 +330,16 @@ def _headline(audit: Audit) -> str:
 
 
 def detectable_sentence(audit: Audit) -> str | None:
-    """The smallest ε that the samples would have detected; None if nothing was sampled."""
+    """The smallest ε that the samples would have detected; None if nothing was sampled.
+
+    It is of the events that were tried: one of probability 1e-6 is not seen in 1e5 samples, whatever its ε.
+    """
     if audit.detectable_epsilon is not None:
         bound = upper(audit.detectable_epsilon, audit.claim.epsilon)
-        return f"a violation of ε ≥ {bound} on the pairs tried would have been detected with probability 0.9"
+        return (
+            f"a violation of ε ≥ {bound} by an event as likely as those tried would have been detected with "
+            "probability 0.9, by a rarer one perhaps not"
+        )
     if audit.sampled:
         return "no violation would have been detected with probability 0.9 (too few samples)"
     return None

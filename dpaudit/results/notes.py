@@ -131,6 +131,7 @@ class SampledFailures(Note):
         left, right: how often each came on D and on D′.
         n, m: samples of D and of D′.
         by_the_clock: whether calls took too long.
+        pairs: how many pairs these samples are of.
     """
 
     code = "sampled_failures"
@@ -141,15 +142,19 @@ class SampledFailures(Note):
     n: int
     m: int
     by_the_clock: bool
+    pairs: int = 1
 
     def sentence(self, door: Door) -> str:
         rows = zip(self.failures, self.where, self.left, self.right, strict=True)
-        said = _failures([
-            f"{what} {x:,} of {self.n:,} times on D and {y:,} of {self.m:,} on D′ (as in {where})"
-            for what, where, x, y in rows
-        ])
+        said = _failures([f"{what} {self._counted(x, y)} (as in {where})" for what, where, x, y in rows])
         clock = "The clock decides which calls took too long, so another run may count differently."
         return f"{said} {clock}" if self.by_the_clock else said
+
+    def _counted(self, x: int, y: int) -> str:
+        if self.pairs > 1:
+            # D and D′ are those of the reported pair, and these samples are of others too
+            return f"{x + y:,} of {self.n + self.m:,} times on the {self.pairs} pairs that were sampled"
+        return f"{x:,} of {self.n:,} times on D and {y:,} of {self.m:,} on D′"
 
 
 # -- of exact evidence

@@ -224,6 +224,7 @@ def test_a_bug_of_our_own_keeps_the_other_results(typed: Typed, monkeypatch: pyt
     )
 
 
+@pytest.mark.usefixtures("catalogue")
 def test_a_bug_before_the_audits_is_one_sentence(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     from dpaudit.engine import orchestrator
 

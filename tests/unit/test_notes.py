@@ -88,12 +88,15 @@ def test_values_hold_numbers_and_errors_become_texts() -> None:
     failures = notes.SampledFailures(["raises KeyError"], ["line 3"], [5], [0], n=1000, m=1000, by_the_clock=False)
     assert failures.values("Python") == {
         "failures": ["raises KeyError"], "where": ["line 3"], "left": [5], "right": [0], "n": 1000, "m": 1000,
-        "by_the_clock": False,
+        "by_the_clock": False, "pairs": 1,
     }
     assert failures.sentence("Python") == (
         "A failure counts as an output, as an attacker can see it: it raises KeyError 5 of 1,000 times on D and 0 of "
         "1,000 on D′ (as in line 3)."
     )
+    # D and D′ may have changed places where the pair was minimised, so of several pairs there is one count
+    said = replace(failures, pairs=2).sentence("Python")
+    assert "raises KeyError 5 of 2,000 times on the 2 pairs that were sampled (as" in said
     assert notes.NotMinimized(DpauditError("It failed.")).values("pytest") == {
         "error": "It failed.", "further": False, "by_the_clock": False,
     }
