@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from dpaudit.api.result import Result
 from dpaudit.report.short import failure_text
+from dpaudit.results import notes
 from dpaudit.results.model import Audit, Verdict
 
 __all__ = ["InconclusiveAudit", "Interrupted", "PrivacyViolation", "refusal"]
@@ -32,12 +33,15 @@ class InconclusiveAudit(AssertionError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """An audit was interrupted; `result` holds the audits that had ended."""
+    """An audit was interrupted; `result` holds the audits that had ended, and what the interrupted one had found."""
 
     def __init__(self, result: Result) -> None:
-        ended = len(result)
+        partial = sum(any(note.code == notes.Interrupted.code for note in audit.notes) for audit in result.audits)
+        ended = len(result) - partial
         kept = f"{ended} audit{'s' * (ended > 1)} had ended, and {'are' if ended > 1 else 'is'} in .result of this"
-        super().__init__(f"interrupted; {kept}" if ended else "interrupted before any audit had ended")
+        before = f"interrupted; {kept}" if ended else "interrupted before any audit had ended"
+        found = ", with what the interrupted one had found" if ended else "; what it had found is in .result of this"
+        super().__init__(f"{before}{found}" if partial else before)
         self.result = result
 
 

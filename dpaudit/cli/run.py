@@ -26,7 +26,7 @@ from dpaudit.report.files import Outputs
 from dpaudit.results import json_form
 from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Result
-from dpaudit.results.notes import OwnRandomness
+from dpaudit.results.notes import Interrupted, OwnRandomness
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
 from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
 
@@ -162,7 +162,9 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
     if any(note.code == OwnRandomness.code for note in audit.notes):
         why = f"{audit.name} draws its randomness itself"
     elif any(note["values"].get("by_the_clock") for note in (*new["notes"], *old["notes"])):
-        why = "the time that its calls take, or the search for pairs, depends on the machine"
+        interrupted = any(note["code"] == Interrupted.code for note in (*new["notes"], *old["notes"]))
+        clock = "the time that its calls take, or the search for pairs, depends on the machine"
+        why = "one of them was interrupted" if interrupted else clock
     else:
         return False, "NOT reproduced: the result differs."
     if before == now:

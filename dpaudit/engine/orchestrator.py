@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeAlias
@@ -49,7 +49,7 @@ from dpaudit.results.model import (
     Timings,
     UtilityAudit,
 )
-from dpaudit.results.notes import CallTimeOfMechanism, NoFigure, Note, RareEvents
+from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
@@ -172,20 +172,29 @@ def environment() -> dict[str, str]:
 
 
 def _recorded(
-    steps: Iterator[Event], audits: list[Audit], utility: list[UtilityAudit], seconds: dict[str, float]
+    steps: Generator[Event, None, None], audits: list[Audit], utility: list[UtilityAudit], seconds: dict[str, float]
 ) -> Generator[Event, None, None]:
-    """The steps, and what ends in them put down."""
-    for event in steps:
+    """The steps, and what ends in them put down; an interrupt is theirs, wherever it comes."""
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            event = next(steps) if interrupt is None else steps.throw(interrupt)
+        except StopIteration:
+            return
+        interrupt = None
         if isinstance(event, AuditFinished):
             if isinstance(event.audit, Audit):
                 audits.append(event.audit)
             else:
                 utility.append(event.audit)
             seconds[event.audit.replay] = event.seconds
-        yield event
+        try:
+            yield event
+        except KeyboardInterrupt as error:
+            interrupt = error
 
 
-def _done(work: Work, request: Request, resumed: Resumed) -> Iterator[Event]:
+def _done(work: Work, request: Request, resumed: Resumed) -> Generator[Event, None, None]:
     """What an earlier process did of a case: its result, or how it ended that process."""
     yield _started(work.job)
     if (earlier := resumed.ended.get(work.job.replay)) is not None:
@@ -196,9 +205,29 @@ def _done(work: Work, request: Request, resumed: Resumed) -> Iterator[Event]:
 
 
 def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, None, None]:
-    begun = time.monotonic()
-    audit = yield from _audit(work, request, runner)
+    """One case; of one that is interrupted, what it had until then.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted.
+    """
+    begun, findings = time.monotonic(), _begun(work)
+    try:
+        audit = yield from _audit(work, request, runner, findings)
+    except KeyboardInterrupt:
+        if (partial := _interrupted(work, request, runner, findings)) is not None:
+            yield AuditFinished(partial, time.monotonic() - begun)
+        raise
     yield AuditFinished(audit, time.monotonic() - begun)
+
+
+def _interrupted(work: Work, request: Request, runner: Runner, findings: Findings) -> Audit | None:
+    """What an interrupted audit of privacy had: a refutation, or the pair and the lower bound; None for nothing."""
+    job = findings.job or work.job
+    if isinstance(job, UtilityJob) or not (findings.collected or findings.exact or findings.job):
+        return None
+    findings.interrupted = findings.cut_short = True
+    findings.notes.append(Interrupted())
+    return _result(job, request, findings, runner, work)
 
 
 def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
@@ -206,7 +235,7 @@ def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generat
     ended: dict[int, tuple[AuditResult, float]] = {}
     finished = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
     for place, one in enumerate(work):
-        yield _started(one.job)
+        yield _started(one.job, runner)
         while place not in ended:
             what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
             yield Progress(len(ended), len(work), what, None)
@@ -217,7 +246,7 @@ def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generat
 
 def _alone(request: Request, work: Work, runner: Runner) -> AuditResult:
     """One case to its end, without its events."""
-    steps = _audit(work, request, runner)
+    steps = _audit(work, request, runner, _begun(work))
     while True:
         try:
             next(steps)
@@ -238,18 +267,21 @@ def _begun(work: Work) -> Findings:
     return Findings(notes=[work.note] if work.note is not None else [])
 
 
-def _started(job: Job) -> AuditStarted:
-    return AuditStarted(job.target.name, job.label, str(job.claim), 1, job.replay)
+def _started(job: Job, runner: Runner | None = None) -> AuditStarted:
+    left = runner.left if runner is not None else None
+    return AuditStarted(job.target.name, job.label, str(job.claim), 1, job.replay, left)
 
 
-def _audit(work: Work, request: Request, runner: Runner) -> Steps:
-    """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict."""
+def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> Steps:
+    """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict.
+
+    What it finds is put into `findings` on the way.
+    """
     job = work.job
-    yield _started(job)
+    yield _started(job, runner)
     if isinstance(job, UtilityJob):
         session = max((prior.session for prior in request.prior.values()), default=1)
         return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
-    findings = _begun(work)
     if request.call_time is not None and isinstance(job.target, MechanismTarget):
         findings.notes.append(CallTimeOfMechanism())
     try:
@@ -267,6 +299,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
                     job, runner, findings, seed=request.seed, at_once=not request.certify,
                     needed=findings.needed.for_power if findings.needed is not None else None,
                 )
+        findings.job = job
         yield from exact_evidence(job, findings, runner)
         if job.tests and refutation(findings.assumptions) is None:
             yield from _sampled(job, request, work, findings, runner)
@@ -307,7 +340,8 @@ def _sampled(
             job, state, runner, out, seed=request.seed, used=used, certify=request.certify
         )
     except KeyboardInterrupt:
-        if fresh is not None:
+        if fresh is not None and not (state.refuted or _exceeds(out, job)):
+            # what is refuted is reported, and rests on what the other process finds
             fresh.close()
             fresh = None
         raise
@@ -325,6 +359,11 @@ def _sampled(
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(sampled_pairs), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
+
+
+def _exceeds(out: sampled.Collected, job: PrivacyJob) -> bool:
+    """Whether a certified bound is above the claim."""
+    return any(certified.evidence.epsilon_lower > job.claim.epsilon for certified in out.certified)
 
 
 def _first_calls(

@@ -23,6 +23,7 @@ from dpaudit.results.reasons import (
     ExactPairsKeepClaim,
     ExactRefutation,
     FiniteDomainRefutation,
+    Interrupted,
     LowPower,
     MessagesDiffer,
     NoEvent,
@@ -109,6 +110,8 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
     dependent = refutation(findings.assumptions)
     if dependent is not None:
         return AssumptionViolated(dependent.name, dependent.text)
+    if findings.interrupted:
+        return Interrupted(findings.collected.sequential.runs if findings.collected is not None else 0)
     if findings.cut_short or (findings.collected is not None and findings.collected.cut_short):
         return _time_limit(job, findings, request)
     enumerated = findings.enumeration

@@ -8,6 +8,7 @@ from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.needed import Needed
 from dpaudit.evidence.sampled import Collected
 from dpaudit.interpret import LawCache
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
 from dpaudit.results.notes import Note
 
@@ -49,6 +50,10 @@ class Findings:
     cut_short: bool = False
     crash: str | None = None
     crashed: bool = False
+    interrupted: bool = False
+    """Whether the user ended the audit; what it had until then is reported."""
+    job: PrivacyJob | None = None
+    """The job with the pairs that a search found."""
     notes: list[Note] = field(default_factory=list)
     assumptions: list[AssumptionRecord] = field(default_factory=list)
     call_time: float | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle
 
 from numpy.random import SeedSequence, default_rng
@@ -28,6 +28,8 @@ from dpaudit.subjects.target import FunctionTarget
 
 AT_LEAST = 6
 """Calls that must all raise before a slow function is said to fail always, unless the error is a typing error."""
+MOST_CALLS = 60
+"""The same for a fast function, which may want more records than a search begins with."""
 PATIENCE = 2.0
 """Seconds that calls which only raise may take together before they are ended."""
 WORTH_SAYING = 60.0
@@ -83,9 +85,34 @@ def first_calls(target: FunctionTarget, pair: Pair, *, seed: int) -> list[FirstC
     return [_call(called, dataset, SeedSequence([seed, 0xF125, which])) for which, dataset in datasets]
 
 
-def always_fail(target: FunctionTarget, pair: Pair, *, seed: int) -> bool:
-    """Whether the first calls on both datasets of a pair raise; for searches that have no other use for the pair."""
-    return all(call.failure is not None for call in first_calls(target, pair, seed=seed))
+@dataclass
+class OnlyFailures:
+    """Whether a function has only raised so far, for a search whose pairs come one by one.
+
+    Args:
+        target: the function.
+        seed: of its generators.
+    """
+
+    target: FunctionTarget
+    seed: int
+    calls: list[FirstCall] = field(default_factory=list)
+    so_far: bool = True
+
+    def on(self, pair: Pair, runner: Runner) -> bool:
+        """Whether it still has only raised, in a call on each dataset of this pair too."""
+        if self.so_far:
+            with runner.guarded(self.target.name):
+                self.calls += first_calls(self.target, pair, seed=self.seed + len(self.calls))
+            self.so_far = all(call.failure is not None for call in self.calls)
+        return self.so_far
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is clear that other calls would raise too."""
+        late = sum(call.seconds for call in self.calls) > PATIENCE
+        enough = AT_LEAST if late or _typing_errors(self.calls) else MOST_CALLS
+        return self.so_far and len(self.calls) >= enough
 
 
 def of_slow_calls(

@@ -31,6 +31,8 @@ ESTIMATES = 500
 """The cheapest estimates that a search may cost; together as many runs as one pair may have."""
 TIME_SHARE = 0.5
 """Most of the time that is left which a search, or a minimisation, may take."""
+SHOWN_EVERY = 8
+"""Estimates between two reports of progress."""
 IN_TIME = 60
 """The cheapest estimates that a search should have time for: it takes fewer samples for each where calls are slow."""
 WORTHWHILE = 4
@@ -67,13 +69,16 @@ def find_pairs(
     """
     with runner.within(TIME_SHARE):
         search = _Search(job, runner, findings, seed, at_once, needed)
-        yield from search.run()
+        try:
+            yield from search.run()
+        except KeyboardInterrupt:
+            findings.job = search.found()
+            raise
     if search.errors:
         findings.notes.append(SearchErrors(len(search.errors), search.errors[0]))
     if search.by_the_clock:
         findings.notes.append(SearchCutShort(search.estimates, by_the_clock=True))
-    kept = tuple(replace(pair, source="found") for pair in search.best[: search.most_pairs])
-    return replace(job, pairs=kept)
+    return search.found()
 
 
 class _Search:
@@ -101,13 +106,21 @@ class _Search:
         """Whether the pairs depend on how fast this machine is."""
         return self.slow or self.late
 
+    def found(self) -> PairSearch:
+        """The job with the best pairs so far."""
+        best = self.best[: self.most_pairs]
+        return replace(self.job, pairs=tuple(replace(pair, source="found") for pair in best))
+
     def run(self) -> Generator[Progress, None, None]:
         """Search; afterwards `best` has the most promising pairs, best first."""
         if self.worthless:
             return
         job = self.job
         neighbourhood = RecordMutations.like(self.best, job.claim.relation, job.records, job.sizes)
-        climbed = climb(self.best, self._score, neighbourhood, rng=default_rng([self.seed, SEARCH]), stop=self._stop)
+        climbed = climb(
+            self.best, self._score, neighbourhood, rng=default_rng([self.seed, SEARCH]), stop=self._stop,
+            every=SHOWN_EVERY,
+        )
         yield self._progress(0.0)
         for state in climbed:
             # pairs on which the mechanism fails are used only if it fails on all
@@ -133,9 +146,9 @@ class _Search:
         return changed
 
     def _progress(self, highest: float) -> Progress:
-        done = f", {self.estimates:,} tried" if self.estimates else ""
-        best = f", the best so far at ε ≈ {highest:.3g}" if highest > 0 else ""
-        what = f"searching for the worst pair of datasets{done}{best}"
+        tried = f", {self.estimates:,} tried" if self.estimates else ""
+        best = f", ε ≈ {highest:.2g} at best" if highest > 0 else ""
+        what = f"searching for pairs{tried}{best}"
         return Progress(min(self.findings.searched, 2 * self.enough), 2 * self.enough, what, None)
 
     def _stop(self) -> bool:

@@ -22,6 +22,7 @@ from dpaudit.report.progress import TerminalBar
 from dpaudit.report.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 from dpaudit.results import stream
 from dpaudit.results.model import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
+from dpaudit.results.notes import Interrupted
 from dpaudit.results.plain import flat
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
@@ -91,9 +92,7 @@ class ConsoleReporter:
             case stream.CheckFinished(result=result):
                 self.close()
                 if result.interrupted:
-                    of = f" of {self._announced}" if self._announced else ""
-                    ended = f"Interrupted: {len(result.every)}{of} audits ended; their results stand."
-                    self._err.print(Text(ended, "bold"))
+                    self._err.print(Text(_interrupted(result, self._announced), "bold"))
                 if not self._quiet:
                     self._out.print(summary(result))
 
@@ -255,6 +254,16 @@ def summary(result: Result) -> Rows:
         block.line(longer, indent=0)
     block.line(wording.error_sentence(result), indent=0)
     return block
+
+
+def _interrupted(result: Result, announced: int) -> str:
+    """What is left of an interrupted run."""
+    partial = sum(any(note.code == Interrupted.code for note in audit.notes) for audit in result.every)
+    if partial and len(result.every) == 1:
+        return "Interrupted: the result shows what the audit had until then."
+    of = f" of {announced}" if announced else ""
+    last = "; the last result shows what its audit had until then" if partial else ""
+    return f"Interrupted: {len(result.every) - partial}{of} audits ended; their results stand{last}."
 
 
 def _verdict_line(audit: Audit | UtilityAudit) -> Text:

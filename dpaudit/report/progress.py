@@ -5,6 +5,7 @@ A notebook's line needs no widgets. What is shown is taken away when the audit e
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Column
 from rich.text import Text
@@ -44,6 +45,28 @@ class Display(Protocol):
         """It has ended: what stands there goes."""
 
 
+class _TimeLeft(TimeRemainingColumn):
+    """The time that is left by the pace so far, and no more than until the time limit.
+
+    Args:
+        left: seconds until the time limit, now; None for no limit.
+    """
+
+    def __init__(self, left: float | None) -> None:
+        super().__init__(compact=True)
+        self._until = None if left is None else time.monotonic() + left
+
+    def render(self, task: Task) -> Text:
+        """As "01:05", or "-:--" where nobody knows."""
+        if self._until is None:
+            return super().render(task)
+        left = max(0.0, self._until - time.monotonic())
+        if task.time_remaining is not None and task.time_remaining < left:
+            return super().render(task)
+        minutes, seconds = divmod(math.ceil(left), 60)
+        return Text(f"≤ {minutes:02d}:{seconds:02d}", style="progress.remaining")
+
+
 class TerminalBar:
     """A bar on a terminal."""
 
@@ -60,7 +83,7 @@ class TerminalBar:
             BarColumn(bar_width=16),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[bound]}", markup=False),
-            TimeRemainingColumn(compact=True),
+            _TimeLeft(event.left),
             TextColumn(
                 "{task.description}",
                 markup=False,

@@ -17,7 +17,7 @@ NoteCode: TypeAlias = Literal[
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier", "search_cut_short",
+    "kept_from_earlier", "search_cut_short", "interrupted",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -299,6 +299,17 @@ class SearchTimeLimit(Note):
 
     def sentence(self, door: Door) -> str:
         return f"The time limit ended the search{f' for {self.sought}' if self.sought else ''}."
+
+
+@dataclass(frozen=True)
+class Interrupted(Note):
+    """The user ended the audit; `by_the_clock` is True, because the moment decides what it had until then."""
+
+    code = "interrupted"
+    by_the_clock: bool = True
+
+    def sentence(self, door: Door) -> str:
+        return "The audit was interrupted; this is what it had until then."
 
 
 @dataclass(frozen=True)

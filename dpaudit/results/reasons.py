@@ -19,7 +19,7 @@ Code: TypeAlias = Literal[
     "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
-    "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted",
+    "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -351,6 +351,23 @@ class TimeLimit(Reason):
             return said
         takes = f"A call takes about {duration(self.call)}."
         return f"{said} {takes} {needed_sentence(self.call, self.least, self.for_power, self.target)}"
+
+
+@dataclass(frozen=True)
+class Interrupted(Reason):
+    """The user ended the audit before it was decided.
+
+    Args:
+        samples: in total, of both datasets of all pairs, those of the search not included.
+    """
+
+    code = "interrupted"
+    samples: int
+
+    def sentence(self, door: Door) -> str:
+        if not self.samples:
+            return "The claim was not tested before the interrupt."
+        return f"No violation was found in the {self.samples:,} samples before the interrupt."
 
 
 @dataclass(frozen=True)

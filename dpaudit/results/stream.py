@@ -7,7 +7,7 @@ cut short has already emitted every result it had.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dpaudit.results.model import Audit, Result, UtilityAudit
@@ -33,6 +33,8 @@ class AuditStarted:
     """Units of work: `Progress.done` counts up to this."""
     replay: str = ""
     """Its replay id."""
+    left: float | None = field(default=None, compare=False)
+    """Seconds until the time limit; None for no limit."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from dpaudit.adversary.pairs.alignment import usable
 from dpaudit.adversary.pairs.minimize import size_of
 from dpaudit.errors import DpauditError, TimeLimitError, UsageError
 from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
+from dpaudit.evidence.first_calls import OnlyFailures
 from dpaudit.evidence.sampling import SEARCH
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
@@ -126,11 +127,28 @@ def find_pairs(
         tell(AuditStarted(target.name, job.label, str(claim), examples))
     # a profile for continuous integration may have no database
     database = hypothesis.settings().database if key is not None else None
+    try:
+        return _found(pairs, search, database, key, seed)
+    except _OnlyFailsError as failing:
+        # the audit of this pair says how
+        return [_plain(failing.pair)]
+
+
+def _found(
+    pairs: SearchStrategy[object], search: _Search, database: ExampleDatabase | None, key: bytes | None, seed: int
+) -> list[tuple[Dataset, Dataset]]:
+    """The worst pairs; the search starts from those in the database, if there is one.
+
+    Raises:
+        _OnlyFailsError: the function raises in every call.
+        UsageError: as `find_pairs`.
+    """
+    examples = search.examples
     if database is None or key is None:
         smallest = _smallest(pairs, search, quiet_settings(examples, None, PHASES), seed)
         return _confirmed(search, smallest) or search.best(smallest)
     # with separate answers, so that pairs from earlier searches do not steer this one
-    again = _Search(objective, examples, tell)
+    again = _Search(search.objective, examples, search.tell)
     kept = _Under(key, database, again)
     try:
         if chosen := _confirmed(again, _smallest_kept(pairs, again, quiet_settings(examples, kept, KEPT_PHASES), seed)):
@@ -202,6 +220,9 @@ class _Search:
         """Most samples per dataset in a test; once a test has refuted the claim, twice the number it used."""
         self.left = {"tests": job.runs, "shrink": job.runs}
         self.timed_out = False
+        self.failures = OnlyFailures(job.target, objective.seed) if isinstance(job.target, FunctionTarget) else None
+        """Whether the function has only raised so far; None for a mechanism in dpaudit's language."""
+        self.failing: list[Pair] = []
         self.latest = -math.inf
         """The estimate of the last evaluated pair."""
 
@@ -255,11 +276,34 @@ class _Search:
     def _ask(self, pair: Pair) -> bool:
         if self.refuting:
             return self._refuted(pair, "shrink")
+        if self._only_fails(pair):
+            self.heights[pair] = -math.inf
+            return False
         highest = max(self.heights.values(), default=-math.inf)
         height = self.heights[pair] = self._estimate(pair, self.least, ESTIMATES)
         # the first pair may be one stored by an earlier search
         promising = len(self.heights) == 1 or (height > self.job.claim.epsilon and height > highest)
         return promising and self._refuted(pair, "tests")
+
+    def _only_fails(self, pair: Pair) -> bool:
+        """Whether all calls so far have raised; such pairs are worth no estimate.
+
+        Raises:
+            _OnlyFailsError: there have been enough calls.
+        """
+        if self.failures is None or not self.failures.so_far:
+            return False
+        try:
+            failing = self.failures.on(pair, self.objective.runner)
+        except TimeLimitError:
+            self.timed_out = True
+            return True
+        except DpauditError:
+            return False
+        self.failing.append(pair)
+        if self.failures.certain:
+            raise _OnlyFailsError(min(self.failing, key=size_of))
+        return failing
 
     def _refuted(self, pair: Pair, what: str) -> bool:
         if self.left[what] <= 0 or self.timed_out:
@@ -295,6 +339,14 @@ class _Search:
             return -math.inf
         except DpauditError:
             return -math.inf
+
+
+class _OnlyFailsError(BaseException):
+    """Ends a search: every call raises. Not an `Exception`, which Hypothesis would take for a failing example."""
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__()
+        self.pair = pair
 
 
 class _RefutedError(Exception):

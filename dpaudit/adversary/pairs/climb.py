@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Generator as Steps
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -65,6 +66,7 @@ def climb(
     width: int = 4,
     patience: int = 4,
     stop: Callable[[], bool] = lambda: False,
+    every: int | None = None,
 ) -> Iterator[Climbed[T]]:
     """Beam search for the candidate with the highest score; yields its state after every round.
 
@@ -83,13 +85,14 @@ def climb(
         patience: stop after this many rounds without a new best candidate.
         stop: called before every call of `score`; once it returns True, the round is left unfinished. The last state
             then holds the candidates of the last complete round (in the first round, those scored so far).
+        every: also yield the state of the round before after so many calls of `score`, to show progress; None not to.
     """
     if not starts:
         return
-    race = _Race(score, neighbourhood, width, rng, stop)
+    race = _Race(score, neighbourhood, width, rng, stop, every)
     candidates, kept, idle = list(starts), list[Scored[T]](), 0
     for done in range(1, rounds + 1):
-        ranked = race.run(candidates)
+        ranked = yield from race.run(candidates, kept, done - 1)
         if race.stopped and kept:
             yield Climbed(tuple(kept), done - 1, race.calls, race.work)
             return
@@ -102,9 +105,9 @@ def climb(
         yield Climbed(tuple(kept), done, race.calls, race.work)
         if race.stopped or idle >= patience:
             return
-        every = [scored.item for scored in kept]
+        best = [scored.item for scored in kept]
         different: dict[Hashable, T] = {}
-        for item in [*every, *neighbourhood.around(every, rng)]:
+        for item in [*best, *neighbourhood.around(best, rng)]:
             different.setdefault(neighbourhood.key(item), item)
         candidates = list(different.values())
 
@@ -119,14 +122,21 @@ class _Race(Generic[T]):
         width: int,
         rng: Generator,
         stop: Callable[[], bool],
+        every: int | None,
     ) -> None:
         self.score, self.neighbourhood, self.width, self.rng, self.stop = score, neighbourhood, width, rng, stop
+        self.every = every
         self.calls = self.work = 0
         self.stopped = False
         self.last: dict[Hashable, float] = {}
 
-    def run(self, items: list[T]) -> list[Scored[T]]:
-        """The last `width` candidates, best first; if stopped, those scored so far, highest effort first."""
+    def run(self, items: list[T], kept: list[Scored[T]], rounds: int) -> Steps[Climbed[T], None, list[Scored[T]]]:
+        """The last `width` candidates, best first; if stopped, those scored so far, highest effort first.
+
+        Args:
+            items: the candidates.
+            kept, rounds: of the rounds before; the states that it yields on the way have them.
+        """
         effort = 1
         self.last = {}
         ranked: list[Scored[T]] = []
@@ -143,6 +153,8 @@ class _Race(Generic[T]):
                 self.calls, self.work = self.calls + 1, self.work + effort
                 self.last[key] = -math.inf if math.isnan(value) else value
                 level.append(Scored(item, self.last[key], effort))
+                if self.every is not None and self.calls % self.every == 0:
+                    yield Climbed(tuple(kept), rounds, self.calls, self.work)
             ranked = self._ranked(level)
             if len(ranked) <= self.width:
                 return ranked
