@@ -127,7 +127,7 @@ def test_an_interrupted_audit_reports_what_it_had(door: str) -> None:
 
 
 def test_a_refutation_outlives_an_interrupt() -> None:
-    """The e-process refutes within 200 samples per dataset; with --certify the audit goes on until it is interrupted."""
+    """The e-process refutes within 200 samples per dataset; with certify the audit goes on, and is interrupted."""
     calls = 0
 
     def interrupted(data: Any, rng: Any) -> Any:

@@ -347,7 +347,6 @@ class Case:
     pair: tuple[list[Any], list[Any]]  # refutes a wrong one; a correct one loses much on it
     delta: float = 0.0
     size: int | None = None
-    frame: str | None = None  # the description once the function takes a frame or an array
 
     @property
     def name(self) -> str:
@@ -387,7 +386,7 @@ CORRECT = (
     ),
     Case(
         mean_of_a_survey, 1.0, R, AGES, "n is the same on neighbours under R; the mean moves by 100/n",
-        ([0] * 10, [0] * 9 + [100]), size=10, frame="array(integers(0, 100))",
+        ([0] * 10, [0] * 9 + [100]), size=10,
     ),
     Case(
         mean_of_noisy_sums, 1.0, A, AGES,
@@ -395,26 +394,23 @@ CORRECT = (
     ),
     Case(
         summary, 1.0, A, "integers(0, 10)", "n, Σx ≤ 10, Σx² ≤ 100 a record: Lap(3), Lap(30), Lap(300), ε = ⅓ each",
-        ([], [10]), frame="array(integers(0, 10))",
+        ([], [10]),
     ),
     Case(
         age_histogram, 1.0, A, AGES, "one record is in one bin, which moves by 1", ([], [30]),
-        frame="array(integers(0, 100))",
     ),
     Case(age_distribution, 1.0, A, AGES, "post-processing of such a histogram", ([], [100])),
     Case(
         city_counts, 1.0, A, CITY, "a histogram with public keys: one count moves by 1", ([], ["Oslo"]),
-        frame="frame(city=" + CITY + ")",
     ),
     Case(
         counts_above_a_bar, 1.0, A, CITY,
         "a key that both have: ε = 1; a key that one has, once: it shows with P[Lap(1) > ln 50] = ½/50 = δ",
-        (["Oslo"] * 8, ["Oslo"] * 9), delta=0.01, frame="frame(city=" + CITY + ")",
+        (["Oslo"] * 8, ["Oslo"] * 9), delta=0.01,
     ),
     Case(
         sales_by_city, 1.0, A, f"tuples({CITY}, integers(0, 500))",
         "a record is in one city of a public list, and moves its sum by 100 at most", ([], [("Oslo", 500)]),
-        frame=f"frame(city={CITY}, amount=integers(0, 500))",
     ),
     Case(
         median_on_a_grid, 1.0, A, AGES,
@@ -445,12 +441,11 @@ CORRECT = (
     Case(
         slope_of_noisy_sums, 1.0, A, "tuples(floats(0, 1), floats(0, 1))",
         "five sums of terms in [0, 1]: moves by 5 in L1; Lap(5)", ([], [(1.0, 1.0)]),
-        frame="frame(x=floats(0, 1), y=floats(0, 1))",
     ),
     Case(
         gradient_step, 0.9, A, LABELLED,
         "each gradient has norm 1 at most; σ = √(2 ln(1.25/δ))/ε with ε < 1 (Dwork and Roth, Theorem A.1)",
-        ([], [(5, 0, True)]), delta=0.01, frame="array(tuples(integers(-5, 5), integers(-5, 5), integers(0, 1)))",
+        ([], [(5, 0, True)]), delta=0.01,
     ),
 )
 
@@ -470,26 +465,22 @@ WRONG = (
     Case(sum_count_mean, 1.0, A, AGES, "sum and count spend ε each: 2-DP", ([], [100])),
     Case(
         mean_between_extremes, 1.0, R, AGES, "no noise where all records are equal", ([5, 5], [5, 6]),
-        frame="array(integers(0, 100))",
     ),
     Case(cleaned_report, 1.0, R, "integers(-20, 100)", "the number of invalid records has no noise", ([-1], [0])),
     Case(
         age_histogram_replaced, 1.0, R, AGES, "a replaced record moves two bins: 2-DP", ([0], [100]),
-        frame="array(integers(0, 100))",
     ),
     Case(
         counts_of_cities_seen, 1.0, A, CITY, "a key is there exactly if a record has it", ([], ["Bern"]),
-        frame="frame(city=" + CITY + ")",
     ),
     Case(
         income_by_city, 1.0, A, f"tuples({CITY}, integers(0, 100))",
         "a city of three rows is shown, one of two is not: δ = 1", ([("Bern", 1)] * 2, [("Bern", 1)] * 3),
-        delta=0.01, frame=f"frame(city={CITY}, income=integers(0, 100))",
+        delta=0.01,
     ),
     Case(
         two_marginals, 1.0, A, "tuples(sampled_from(['f', 'm']), integers(0, 99))",
         "a record counts in two histograms, each with Lap(1): 2-DP", ([], [("f", 30)]),
-        frame="frame(sex=sampled_from(['f', 'm']), age=integers(0, 99))",
     ),
     Case(
         median_doubled, 1.0, A, AGES,
@@ -514,7 +505,6 @@ WRONG = (
     Case(
         slope_and_noise, 1.0, R, "tuples(integers(0, 10), integers(0, 10))",
         "two records, the slope moves from 0 to 10, for a scale of ½", ([(0, 0), (1, 0)], [(0, 0), (1, 10)]),
-        frame="frame(x=integers(0, 10), y=integers(0, 10))",
     ),
     Case(
         step_of_a_clipped_batch, 0.9, R, LABELLED,
