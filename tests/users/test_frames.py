@@ -14,7 +14,10 @@ from dpaudit.results.model import Verdict
 pd = pytest.importorskip("pandas")
 
 QUICK = {"column_means_with_the_noise_of_one", "largest_city_without_noise"}
-FOUND = {*QUICK, "column_means", "histogram", "mean_income_unclipped", "people_by_city_that_occurs", "histogram_of_its_own_range"}
+FOUND = {
+    *QUICK, "column_means", "histogram", "mean_income_unclipped", "people_by_city_that_occurs",
+    "histogram_of_its_own_range",
+}
 """For which searches take seconds; others spend half a millisecond a call in pandas."""
 
 
