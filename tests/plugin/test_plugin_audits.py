@@ -19,8 +19,8 @@ def test_noisy_count(dp_audit):
     broken = "def noisy_count(dataset, rng):\n    return sum(dataset) + rng.laplace(0, 0.5)\n"
     first = runs(broken + five_lines)
     assert first.outcomes == {"failed": 1}
-    # the claim, the lower bound, a pair that was shrunk to one record each, the event, and the same again
-    shown = ("1-DP under replace-one", "ε ≥ 1.", "D   [‹", "(1 record)", "P[output ", "again   pytest")
+    # the claim, the lower bound, a pair of the size that is asked for, the event, and the same again
+    shown = ("1-DP under replace-one", "ε ≥ 1.", "D   [", "(4 records)", "P[output ", "again   pytest")
     assert all(said in first.text for said in shown)
     corrected = broken.replace("0.5", "1.0")
     second = runs(corrected + five_lines)

@@ -67,7 +67,7 @@ def test_a_function_that_sleeps_where_a_record_is_fails() -> None:
     (note,) = [note for note in audit.notes if "took longer than 0.02 s" in note.sentence]
     assert "of 0 on D′" not in note.sentence
     assert " 0 of " in note.sentence, "on D′ none took long"
-    assert "in wait; called at test_call_time.py" in note.sentence
+    assert "sleeps_where_a_record_is: `wait()`" in note.sentence, "the line of the user's own code"
     assert note.sentence.endswith("The clock decides which calls took too long, so another run may count differently.")
 
 

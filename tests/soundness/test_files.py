@@ -36,7 +36,7 @@ from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism, exp
 from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
-from dpaudit.report import files, html
+from dpaudit.report import files, html, sarif
 from dpaudit.report.console import ConsoleReporter
 from dpaudit.report.files import Outputs
 from dpaudit.report.html import to_html
@@ -584,7 +584,7 @@ def test_one_report_that_cannot_be_written_leaves_the_others(
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(html, "to_html", bug)
-    monkeypatch.setattr(files, "to_sarif", bug)
+    monkeypatch.setattr(sarif, "to_sarif", bug)
     code, _, err = typed("report r.json --html s.html --sarif s.sarif --markdown s.md --report out2")
     assert code == 4
     assert [line.split(";")[0] for line in err.splitlines()] == [

@@ -205,7 +205,7 @@ def broken_on_a_tie(dataset: Any, rng: Generator, size: int) -> Any:
 
 @pytest.mark.slow
 def test_a_pair_is_found_and_shrunk() -> None:
-    request = Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", size=9, runs=5_000)
+    request = Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", runs=5_000)
     found = orchestrator.run(request).audits[0]
     assert found.verdict is Verdict.FAIL
     assert found.pair is not None

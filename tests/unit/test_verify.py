@@ -54,7 +54,7 @@ def verified(target: Any, domain: int | None, size: int, groups: int = 1, **more
 
 @pytest.mark.slow
 def test_a_claim_that_holds_is_proved(typed: Typed) -> None:
-    done = typed("verify", "LearnThresholds", "--domain", "4", "--size", "3", "--groups", "2")
+    done = typed("verify", "LearnThresholds", "--domain", "4", "--size", "3", "--groups", "2", "-v")
     assert done.code == 0
     assert done.out.count("PASS · proved  LearnThresholds") == 2
     assert "all 1,008 replace-one pairs of multisets of 3 records from {" in " ".join(done.out.split())
@@ -198,7 +198,8 @@ def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None
     assert done.code == 0
     assert "PASS · proved  Coin" in done.out
     assert "all 288 replace-one pairs of sequences of 3 records from {0, 1, 2, 3}" in " ".join(done.out.split())
-    refuted = typed("check", coin, "--data", "integers(0, 3)", "--size", "3", "--runs", "2000", "--param", "lie=0.2")
+    few = ("--data", "integers(0, 3)", "--size", "3", "--runs", "2000")
+    refuted = typed("check", coin, *few, "--param", "lie=0.2", "-v")
     assert refuted.code == 1
     assert "the worst pair needs ε ≥ 1.386" in " ".join(refuted.out.split())
     for more in (("--size", "8"), ("--size", "3", "--black-box")):
