@@ -17,8 +17,9 @@ from dpaudit.cli import commands
 
 COMMANDS: dict[str, list[Case]] = defaultdict(list)
 for _case in CASES:
+    _size = "" if _case.size is None else f"--size {_case.size} "
     COMMANDS[
-        f"--epsilon {_case.epsilon} --delta {_case.delta} --relation {_case.relation} --size {_case.size or 10} --data "
+        f"--epsilon {_case.epsilon} --delta {_case.delta} --relation {_case.relation} {_size}--data "
         + _case.data.replace(" ", "")
     ].append(_case)
 """The functions that one command can audit: same claim, same data."""
