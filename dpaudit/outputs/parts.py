@@ -192,7 +192,7 @@ def _order(step: str, keys: Iterable[Outcome], place: Place, parts: dict[Place, 
 
 
 def _steps(kind: str, keys: Iterable[Outcome]) -> list[Step]:
-    """A step to every key; labels that repeat are told apart by their number."""
+    """A step to every key; labels that repeat are distinguished by their number."""
     keys = tuple(keys)
     if len(set(keys)) == len(keys):
         return [(kind, key) for key in keys]
