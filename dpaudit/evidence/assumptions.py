@@ -181,14 +181,17 @@ def _seeded(
     """Whether the generator that it is given is all its randomness."""
     if not any(call.used for call in forth.values()):
         return AssumptionRecord(
-            SEEDED, False, "It never used the given generator: it has its own randomness, or none."
+            SEEDED, False, (
+                "It never used the given generator: it has its own randomness, or none. Draw all noise from rng, so "
+                "that the audit can be repeated from its seed."
+            )
         )
     other = _played(fresh(), pair, list(forth), seed, word=1)
     if other is not None and all(_alike(other[key], call) for key, call in forth.items()):
         return AssumptionRecord(SEEDED, True, "It uses the given generator.")
     return AssumptionRecord(SEEDED, False, (
         "Part of its randomness does not come from the given generator, but e.g. from random or numpy.random, so "
-        "results are not reproducible."
+        "results are not reproducible; draw all noise from rng."
     ))
 
 

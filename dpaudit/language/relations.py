@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 
 from dpaudit.errors import ParameterError, UnknownNameError
 from dpaudit.language.answers import ANSWERS_L1, ANSWERS_L2, ANSWERS_LINF, Answers
@@ -14,6 +15,12 @@ _BY_NAME: dict[str, Relation] = {
     relation.kind: relation
     for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, ANSWERS_L2, PRIVATE_ROWS)
 }
+
+_OTHER_NAMES = {
+    ("add", "remov", "delet", "unbounded"): ADD_REMOVE_ONE.kind,
+    ("repl", "subst", "chang", "bounded", "swap"): REPLACE_ONE.kind,
+}
+"""Parts of what textbooks call the two common relations; the first row that fits counts."""
 
 
 def relation_names() -> tuple[str, ...]:
@@ -35,12 +42,20 @@ def relation_named(text: str) -> Relation:
     kind, at, reach = named.partition("@")
     relation = _BY_NAME.get(kind)
     if relation is None or (at and not isinstance(relation, Answers)):
-        raise UnknownNameError("relation", text, tuple(_BY_NAME))
+        raise UnknownNameError("relation", text, tuple(_meant(kind)))
     if at and isinstance(relation, Answers):
         relation = replace(relation, reach=_reach(reach))
     if not colon:
         return relation
     return relation.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+
+
+def _meant(kind: str) -> list[str]:
+    """The relations that a text may mean: those like it, or by the field's other names; all where none is."""
+    for words, relation in _OTHER_NAMES.items():
+        if kind and any(word in kind for word in words):
+            return [relation]
+    return get_close_matches(kind, _BY_NAME, n=2) or list(_BY_NAME)
 
 
 def _reach(text: str) -> float:

@@ -1,15 +1,21 @@
-"""The guard around somebody else's code: where what it prints goes, and its crash as one sentence that names it."""
+"""The guard around somebody else's code: what it prints is cut off, and its crash is one sentence that names it."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 from dpaudit.errors import DpauditError, MechanismError
 from dpaudit.outputs.failures import LONGEST, described, one_line
 
 __all__ = ["StopNow", "described", "guarded", "one_line", "sentence", "unheard"]
+
+
+PRINTED = 10
+"""Lines of what a function prints that are shown, in each process: it is called many thousand times."""
 
 
 class StopNow(BaseException):
@@ -31,9 +37,44 @@ def sentence(text: str, *, most: int = LONGEST) -> str:
     return line if line.endswith((".", "?", "!", "…")) else f"{line}."
 
 
+class _FirstLines(io.TextIOBase):
+    """The first lines of what somebody else's code prints, to stderr, and one line that says that there are more."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lines = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return sys.stderr.fileno()
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """For bytes, all of which are shown."""
+        return sys.stderr.buffer
+
+    def write(self, text: str) -> int:
+        if self._lines < PRINTED:
+            sys.stderr.write(text)
+            self._lines += text.count("\n")
+            if self._lines >= PRINTED:
+                sys.stderr.write(
+                    f"dpaudit: What {self._name} prints from here on is not shown. It is not part of the output that "
+                    "is audited, so whoever can read it may learn more than the claim allows.\n"
+                )
+        return len(text)
+
+
+_printed: dict[str, _FirstLines] = {}
+
+
 @contextlib.contextmanager
 def guarded(name: str) -> Iterator[None]:
-    """Run somebody else's code: what it prints goes to stderr, and what it raises, even `sys.exit()`, is its own error.
+    """Run somebody else's code: what it raises, even `sys.exit()`, is its own error.
+
+    The first lines of what it prints go to stderr.
 
     `Runner.guarded` does the same within the time limit.
 
@@ -44,7 +85,7 @@ def guarded(name: str) -> Iterator[None]:
         MechanismError: anything was raised that is neither a `DpauditError` nor an interrupt.
     """
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(_printed.setdefault(name, _FirstLines(name))):
             yield
     except (DpauditError, KeyboardInterrupt, StopNow):
         raise

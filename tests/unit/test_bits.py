@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -65,6 +66,30 @@ def test_textbook_laplace_noise_leaks(scale: float, runs: int, least: float) -> 
     sides = [rng.laplace(center, scale, runs) for center in (0.0, 1.0)]
     fresh = (rng.laplace(0.0, scale, 20_000), rng.laplace(1.0, scale, 20_000))
     assert separation(sides[0], sides[1], fresh) > least
+
+
+def float32(numbers: Doubles) -> Doubles:
+    return numbers.astype(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("draw", "least"),
+    [
+        (lambda rng, x, size: 0.1 + 0.2 * x + float32(rng.laplace(0.0, 10.0, size)), 0.99),
+        (lambda rng, x, size: 0.1 + 0.2 * x + np.round(rng.laplace(0.0, 10.0, size) * 2**20) / 2**20, 0.99),
+        (lambda rng, x, size: 0.1 + x + rng.laplace(0.0, 1.0, size), 0.17),
+        (lambda rng, x, size: 0.1 + 0.2 * x - 10 * np.log((rng.integers(1, 2**24, size) + 0.5) / 2**24), 0.08),
+        (lambda rng, x, size: x + 10 * rng.random(size), 0.08),
+    ],
+    ids=["single precision", "a coarse grid", "a sum that is no whole number", "24 random bits", "uniform"],
+)
+def test_noise_of_too_few_bits_leaks_without_trees(
+    draw: Callable[[np.random.Generator, float, int], Doubles], least: float
+) -> None:
+    """Tables of the exponents separate them as well as trees on all bits do, so no tree is fitted to one float."""
+    rng = default_rng(3)
+    sides, fresh = ([draw(rng, x, size) for x in (0.0, 1.0)] for size in (5_000, 20_000))
+    assert separation(sides[0], sides[1], (fresh[0], fresh[1])) > least
 
 
 def test_nothing_is_found_on_a_grid() -> None:

@@ -254,6 +254,21 @@ def test_exceptions_of_mechanisms_are_outcomes_too() -> None:
     assert outcome.where.startswith("RuntimeError: no ones, please (")
 
 
+def test_only_the_first_lines_that_a_function_prints_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    def talks(dataset: Any, rng: Generator) -> int:
+        print(f"the count is {len(dataset)}")
+        return 0
+
+    user_errors._printed.clear()
+    for _ in range(3):
+        runs(talks)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    lines = shown.err.splitlines()
+    assert lines[:-1] == [f"the count is {2}"] * user_errors.PRINTED
+    assert "prints from here on is not shown" in lines[-1]
+
+
 # --- loading ----------------------------------------------------------------------------------------------------
 
 

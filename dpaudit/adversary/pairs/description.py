@@ -157,16 +157,19 @@ def _array_dtype(parts: Iterable[Records]) -> str:
 
 def _build(node: ast.expr, text: str) -> Records:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        raise _unknown(text)
+        raise _unknown(text, node)
     if node.keywords and node.func.id != "floats":
-        raise _unknown(text)
+        raise _unknown(text, node)
     if node.func.id == "tuples" and node.args:
         return Tuples(tuple(_build(arg, text) for arg in node.args))
     if node.func.id == "lists" and len(node.args) == 3:
-        return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text)
+        return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text, node)
     if node.func.id != "floats" and any(map(_too_large, ast.walk(node))):
         raise DatasetError("{} {!r}: a number is too large for a float; write inf if you mean infinity.", DATA, text)
-    values = [_literal(arg) for arg in node.args]
+    try:
+        values = [_literal(arg) for arg in node.args]
+    except (ValueError, TypeError):
+        raise _unknown(text, node) from None
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
             if not -(2**63) <= low < high < 2**63:
@@ -178,11 +181,11 @@ def _build(node: ast.expr, text: str) -> Records:
             return Floats(float(low), float(high), **_allowed(node.keywords, text))
         case "booleans", []:
             return SampledFrom((False, True))
-        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
+        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text, node))) > 1:
             return SampledFrom(records)
         case "just", [value]:
-            return Just(*_records([value], text))
-    raise _unknown(text)
+            return Just(*_records([value], text, node))
+    raise _unknown(text, node)
 
 
 def _literal(node: ast.expr) -> object:
@@ -222,25 +225,25 @@ def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
 _ALLOW = ("allow_nan", "allow_infinity", "allow_negative_zero")
 
 
-def _lists(entry: Records, lengths: list[object], text: str) -> Lists:
+def _lists(entry: Records, lengths: list[object], text: str, node: ast.expr) -> Lists:
     match lengths:
         case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
             if most > LONGEST_LIST:
                 raise DatasetError("{} {!r}: a list has at most {:,} entries; choose fewer.", DATA, text, LONGEST_LIST)
             return Lists(entry, least, most)
-    raise _unknown(text)
+    raise _unknown(text, node)
 
 
-def _records(choices: Iterable[object], text: str) -> tuple[Record, ...]:
+def _records(choices: Iterable[object], text: str, node: ast.expr) -> tuple[Record, ...]:
     """The choices, with lists as tuples at any depth; values that a dataset cannot hold raise an error."""
     records: list[Record] = []
     for choice in choices:
         if isinstance(choice, list | tuple):
-            records.append(_records(choice, text))
+            records.append(_records(choice, text, node))
         elif choice is None or isinstance(choice, bool | int | str | float):
             records.append(as_record(choice))
         else:
-            raise _unknown(text)
+            raise _unknown(text, node)
     return tuple(records)
 
 
@@ -252,10 +255,17 @@ def _unknown_container(text: str) -> DatasetError:
     )
 
 
-def _unknown(text: str) -> DatasetError:
+def _unknown(text: str, node: ast.expr | None = None) -> DatasetError:
+    """The error of a text that describes nothing.
+
+    Args:
+        node: the part that does not, if known.
+    """
+    part = None if node is None else ast.get_source_segment(text.strip(), node)
+    where = "" if part is None or part == text.strip() else f", because of {part}"
     return DatasetError(
-        "{} {!r} is not a description of data; use integers(low, high), floats(low, high), booleans(), "
+        "{} {!r} is not a description of data{}; use integers(low, high), floats(low, high), booleans(), "
         "sampled_from([…]) of distinct records, just(record), or tuples(…) and lists(…, least, most) of these, with "
         "low < high and 0 ≤ least ≤ most; or frame(column=…, …), series(…) or array(…) of these.",
-        DATA, text,
+        DATA, text, where,
     )
