@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
@@ -14,11 +14,12 @@ from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
-from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.description import parse_description, parse_records
 from dpaudit.adversary.pairs.minimize import simplicity
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import Dataset, Multiset
 from dpaudit.language.checks import whole
+from dpaudit.language.containers import Container, Frame, library
 from dpaudit.language.records import as_record, exception_of, leaves_of, plain_record
 from dpaudit.language.relation import plain_records
 from dpaudit.results.datasets import as_dataset
@@ -138,23 +139,54 @@ def quiet_settings(
 
 def datasets(
     records: Described, *, min_size: int = 0, max_size: int = 10, unique: bool = False, ordered: bool = True
-) -> SearchStrategy[Dataset]:
+) -> SearchStrategy[Any]:
     """A strategy for datasets of these records.
 
     Args:
-        records: a strategy of records, or a description ("integers(0, 100)").
+        records: a strategy of records, or a description: "integers(0, 100)", or "frame(age=integers(18, 100))" for data
+            frames, and likewise for series and arrays.
         min_size, max_size: bounds on the number of records.
         unique: whether all records of a dataset differ.
-        ordered: True for tuples; False for multisets, whose records must have an order.
+        ordered: True for tuples, frames and arrays; False for multisets, whose records must have an order.
 
     Raises:
         DatasetError: the string is not a description of records.
-        ParameterError: sizes that are not whole numbers with 0 ≤ min_size ≤ max_size.
+        ParameterError: sizes that are not whole numbers with 0 ≤ min_size ≤ max_size, or multisets of a frame's rows.
+        UsageError: pandas or polars is described and is not installed.
     """
     sizes(min_size, max_size)
-    lists = st.lists(comparable_records(records), min_size=min_size, max_size=max_size, unique=unique)
-    made = lists.map(tuple if ordered else Multiset.of)
-    return made.map(plain_records)
+    described, container = described_records(records, ordered=ordered)
+    lists = st.lists(comparable_records(described), min_size=min_size, max_size=max_size, unique=unique)
+    made: SearchStrategy[Dataset] = lists.map(tuple if ordered else Multiset.of)
+    return made.map(lambda dataset: handed_over(dataset, container))
+
+
+def described_records(
+    records: Described, *, ordered: bool
+) -> tuple[SearchStrategy[object] | Records, Container | None]:
+    """The kind of record, and what the records of a dataset are in; None for tuples and multisets.
+
+    Raises:
+        DatasetError: the string is not a description of records.
+        ParameterError: a frame or an array is described, whose records have an order, and multisets are wanted.
+        UsageError: pandas or polars is described and is not installed.
+    """
+    if not isinstance(records, str):
+        return records, None
+    described = parse_description(records)
+    container = described.container
+    if container is not None and not ordered:
+        raise ParameterError(f"{container.shown} has its records in an order; omit ordered.")
+    if isinstance(container, Frame):
+        # at once, not when Hypothesis draws
+        library(container.library)
+    return described.records, container
+
+
+def handed_over(dataset: Dataset, container: Container | None) -> Any:
+    """A dataset as a function gets it: plain records, or a new frame or array."""
+    records = plain_records(dataset)
+    return records if container is None else container.made(tuple(records))
 
 
 def sizes(least: int, most: int) -> None:

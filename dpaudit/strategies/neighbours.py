@@ -17,7 +17,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import (
     PRIVATE,
@@ -34,9 +33,9 @@ from dpaudit.language import (
     relation_named,
 )
 from dpaudit.language.checks import whole
+from dpaudit.language.containers import Container
 from dpaudit.language.records import as_record, is_number
-from dpaudit.language.relation import plain_records
-from dpaudit.strategies.datasets import Described, comparable_records, sizes
+from dpaudit.strategies.datasets import Described, comparable_records, described_records, handed_over, sizes
 
 MOST_NEIGHBOURS = 1_000
 """A step of an unknown relation is chosen from this many neighbours of a dataset."""
@@ -49,10 +48,10 @@ _Value = TypeVar("_Value")
 
 
 class Neighbours(NamedTuple):
-    """Two different datasets that a claim covers."""
+    """Two different datasets that a claim covers: tuples or multisets of records, or frames or arrays."""
 
-    left: Dataset
-    right: Dataset
+    left: Any
+    right: Any
 
 
 def neighbours(
@@ -68,20 +67,22 @@ def neighbours(
 
     Args:
         relation: a name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, including your own.
-        records: a strategy of records, or a description ("integers(0, 100)"); numbers for "answers-linf",
-            "answers-l1" and "answers-l2", triples (x, y, "priv" or "pub") for "private-rows".
+        records: a strategy of records, or a description: "integers(0, 100)", or "frame(age=integers(18, 100))" for
+            pairs of data frames, and likewise for series and arrays. Numbers for "answers-linf", "answers-l1" and
+            "answers-l2", triples (x, y, "priv" or "pub") for "private-rows".
         min_size, max_size: bounds on the number of records of either dataset.
         groups: a factor by which to multiply the largest distance of the two datasets.
-        ordered: True for tuples; False for multisets, whose records must have an order.
+        ordered: True for tuples, frames and arrays; False for multisets, whose records must have an order.
 
     Raises:
         UnknownNameError: no such relation.
         DatasetError: the string is not a description of records.
         ParameterError: invalid sizes or groups, or too few distinct records or sizes for any pair.
+        UsageError: pandas or polars is described and is not installed.
     """
     related = (relation_named(relation) if isinstance(relation, str) else relation).group(groups)
     sizes(min_size, max_size)
-    described = parse_records(records) if isinstance(records, str) else records
+    described, container = described_records(records, ordered=ordered)
     make = _MAKERS.get(type(related), _by_steps)
     if make is _answers and not ordered:
         raise ParameterError(f"{related.name} relates vectors, whose order matters; omit ordered.")
@@ -93,7 +94,7 @@ def neighbours(
         )
     named = repr(related.name) if isinstance(relation, str) or type(related) in _MAKERS else repr(related)
     return _pairs(
-        _Shown(related, named), _Shown(comparable_records(described), repr(records)),
+        _Shown(related, named), _Shown((comparable_records(described), container), repr(records)),
         min_size=min_size, max_size=max_size, ordered=ordered,
     )
 
@@ -115,7 +116,7 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
     def neighbours(
         draw: DrawFn,
         relation: _Shown[Relation],
-        records: _Shown[SearchStrategy[object]],
+        records: _Shown[tuple[SearchStrategy[object], Container | None]],
         *,
         min_size: int,
         max_size: int,
@@ -123,11 +124,12 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
     ) -> Neighbours:
         related = relation.value
         make: _Maker = _MAKERS.get(type(related), _by_steps)
-        datasets = make(draw, related, records.value, min_size, max_size)
+        described, container = records.value
+        datasets = make(draw, related, described, min_size, max_size)
         left, right = datasets if ordered else map(Multiset.of, datasets)
         # real answers were rounded, or changes cancelled each other
         assume(left != right and related.related(left, right))
-        return Neighbours(plain_records(left), plain_records(right))
+        return Neighbours(handed_over(left, container), handed_over(right, container))
 
     return neighbours
 

@@ -226,6 +226,28 @@ def test_records_that_do_not_suit_the_relation(relation: str, records: Any, says
         smallest(dst.neighbours(relation, records), lambda pair: True)
 
 
+@pytest.mark.parametrize(
+    ("described", "columns"),
+    [("frame(age=integers(0, 9), sex=sampled_from(['f', 'm']))", ["age", "sex"]), ("series(floats(0, 1))", None)],
+)
+def test_a_described_table_is_drawn(described: str, columns: list[str] | None) -> None:
+    pd = pytest.importorskip("pandas")
+    kind = pd.Series if columns is None else pd.DataFrame
+    pair = smallest(dst.neighbours("add-remove-one", described, min_size=2), lambda pair: len(pair.left) == 3)
+    dataset = smallest(dst.datasets(described, min_size=3), lambda dataset: True)
+    for table in (*pair, dataset):
+        assert type(table) is kind
+        assert columns is None or list(table.columns) == columns
+    assert (len(pair.left), len(pair.right), len(dataset)) == (3, 2, 3)
+
+
+def test_a_described_array_is_drawn_in_its_order() -> None:
+    pair = smallest(dst.neighbours("replace-one", "array(tuples(integers(0, 3), integers(0, 3)))"), lambda pair: True)
+    assert (pair.left.shape, pair.right.shape) == ((1, 2), (1, 2))
+    with pytest.raises(ParameterError, match="a 2-D numpy array has its records in an order; omit ordered"):
+        dst.datasets("array(tuples(integers(0, 3), integers(0, 3)))", ordered=False)
+
+
 def test_one_record_may_be_added() -> None:
     assert smallest(dst.neighbours("add-remove-one", "just(1)"), lambda pair: True) in (((), (1,)), ((1,), ()))
 
