@@ -299,7 +299,8 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
     try:
         if isinstance(job, RecordedSamples):
             findings.assumptions = examine_recorded(job.target.recorded)
-            findings.notes += dependence(job.target.recorded)
+            if refutation(findings.assumptions) is None:
+                findings.notes += dependence(job.target.recorded)
         elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)

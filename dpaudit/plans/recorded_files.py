@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.errors import DatasetError, DpauditError, UsageError
 from dpaudit.language.containers import library
 from dpaudit.options import BLOCKS, COLUMN
-from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, recorded_outputs
+from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, of_frame, recorded_outputs
 
 STDIN = "-"
 FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
@@ -317,8 +317,7 @@ def _joined(parts: list[_Part]) -> _Part:
     datasets = [part.datasets for part in parts]
     if any(one is None for one in datasets) != all(one is None for one in datasets):
         raise DatasetError("Some files of the folder name datasets and some do not; put them in two folders.")
-    arrays = [part.outputs.to_numpy() if hasattr(part.outputs, "to_numpy") else part.outputs for part in parts]
-    arrays = [one[:, 0] if isinstance(one, np.ndarray) and one.ndim == 2 and one.shape[1] == 1 else one for one in arrays]
+    arrays = [of_frame(part.outputs) if hasattr(part.outputs, "to_numpy") else part.outputs for part in parts]
     same = all(isinstance(one, np.ndarray) and not one.dtype.hasobject and not one.dtype.names for one in arrays)
     shapes = {one.shape[1:] for one in arrays} if same else set()
     if len(shapes) == 1:
@@ -350,7 +349,8 @@ def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
         raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
     if list(recorded.digests) != list(digests):
         number = next((i for i, one in enumerate(digests) if [one] != list(recorded.digests[i : i + 1])), len(digests))
-        name = words.files[number] if number < len(words.files) and len(digests) == len(words.files) else "a file"
+        known = number < len(words.files) and len(digests) == len(words.files)
+        name = "standard input" if words.files == (STDIN,) else words.files[number] if known else "a file"
         raise UsageError(
             f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only "
             "be repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."

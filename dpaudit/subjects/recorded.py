@@ -269,7 +269,7 @@ def _values(given: Any, label: str) -> Values:
             f"{type(given).__name__}."
         )
     if hasattr(given, "to_numpy"):
-        given = _of_frame(given)
+        given = of_frame(given)
     elif hasattr(given, "__array__"):
         given = np.asarray(given)
     if not isinstance(given, np.ndarray):
@@ -282,7 +282,7 @@ def _values(given: Any, label: str) -> Values:
     return given if given.dtype.kind in "biufUS" else list(given.tolist())
 
 
-def _of_frame(given: Any) -> Any:
+def of_frame(given: Any) -> Any:
     """The rows of a frame or series of pandas or polars: one output each; dicts by column if not all are numbers."""
     rows = given.to_numpy()
     if rows.ndim != 2 or not rows.dtype.hasobject:
