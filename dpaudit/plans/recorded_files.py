@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
@@ -16,7 +17,7 @@ import numpy as np
 from dpaudit.errors import DatasetError, DpauditError, UsageError
 from dpaudit.language.containers import library
 from dpaudit.options import BLOCKS, COLUMN
-from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, of_frame, recorded_outputs
+from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, Stream, of_frame, recorded_outputs
 
 STDIN = "-"
 FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
@@ -210,13 +211,13 @@ def _text(content: bytes, where: str, words: RecordedFiles) -> _Part:
     return _ndjson(text, where, words) if start in '{["' else _frame(content, where, ".csv", words)
 
 
-def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[int, Any]]:
+def json_lines(lines: Iterable[str], where: str, *, first: int = 1) -> Iterator[tuple[int, Any]]:
     """The values of lines of JSON, with their numbers.
 
     Raises:
         DatasetError: a line is none.
     """
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if line.strip():
             try:
                 yield number, json.loads(line)
@@ -337,12 +338,69 @@ def _listed(outputs: Any) -> Iterable[Any]:
     return list(outputs.tolist()) if hasattr(outputs, "tolist") else list(outputs)
 
 
+def live(words: RecordedFiles) -> Recorded:
+    """The outputs of standard input, read as they are needed.
+
+    Raises:
+        DatasetError: what does not go with a stream was asked for, or its first line is none.
+    """
+    if words.paired or words.blocks is not None:
+        raise DatasetError("A stream is used as it arrives, without pairs and blocks; record it in a file for these.")
+    lines = io.TextIOWrapper(sys.stdin.buffer, errors="replace")
+    return Recorded(
+        [], [], words.name or RECORDED, shuffled=False, words=words, stream=Stream(_arriving(lines, words))
+    )
+
+
+def _arriving(lines: Iterable[str], words: RecordedFiles) -> Iterator[tuple[int, Any]]:
+    """The dataset and the output of every line, JSON or CSV with the columns dataset and output."""
+    where, header = "standard input", None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if header is None and line.lstrip()[0] == "{":
+            output, dataset = part_of_line(next(json_lines([line], where, first=number))[1], number, where, words)
+            yield _which(dataset, number, where), output
+            continue
+        cells = next(csv.reader([line]))
+        if header is None:
+            header = cells
+            for wanted in (DATASET, words.column or OUTPUT):
+                if wanted not in header:
+                    raise DatasetError(f"Line {number} of {where} is no JSON object and no header with {wanted!r}.")
+        elif len(cells) != len(header):
+            raise DatasetError(f"Line {number} of {where} has {len(cells)} columns, and its header has {len(header)}.")
+        else:
+            row = dict(zip(header, cells, strict=True))
+            yield _which(row[DATASET], number, where), _cell(row[words.column or OUTPUT])
+
+
+def _which(dataset: object, number: int, where: str) -> int:
+    if dataset in D_NAMES or dataset in D_PRIME_NAMES:
+        return 0 if dataset in D_NAMES else 1
+    raise DatasetError(f'Line {number} of {where} has the dataset {dataset!r}; it is "D" or "D\'" (or "Dprime").')
+
+
+def _cell(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
 def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
     """The recorded outputs of an earlier audit.
 
     Raises:
         UsageError: they have changed, or are gone.
     """
+    if not digests:
+        raise UsageError(
+            "This audit was of a stream, read until it was decided, and a stream cannot be read again; to repeat an "
+            "audit, record the outputs in a file."
+        )
     try:
         recorded = read_recorded(words)
     except DatasetError as error:
