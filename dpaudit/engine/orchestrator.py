@@ -18,7 +18,7 @@ from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
-from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
@@ -363,7 +363,10 @@ def _sampled(
         raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
-        findings.assumptions += state.monitor.conclude(job.target.name, job.claim)
+        seen = state.monitor.conclude(job.target.name, job.claim)
+        # all recorded outputs were examined before, for what was recorded twice
+        known = isinstance(job, RecordedSamples) and job.target.recorded.stream is None
+        findings.assumptions += [record for record in seen if not (known and record.name == INDEPENDENT)]
         findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
         if refutation(findings.assumptions) is not None:
             # no bound holds, so none is shown

@@ -286,7 +286,7 @@ def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Pa
             frame = pandas.read_parquet(io.BytesIO(content))
         else:
             header = None if _is_data(content) else "infer"
-            frame = pandas.read_csv(io.BytesIO(content), header=header, float_precision="round_trip")
+            frame = pandas.read_csv(io.BytesIO(content), header=header)
     except DpauditError:
         raise
     except Exception as error:
