@@ -11,9 +11,11 @@ from typing import Any
 from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
 from dpaudit.options import DATA, OPTIONS, PAIR
+from dpaudit.plans.recorded_files import STDIN, live, read_recorded
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
+from dpaudit.subjects.recorded import RecordedFiles
 
 
 def request_of(
@@ -42,6 +44,12 @@ def request_of(
     own = parts.pop("")
     if command == "check":
         own |= _datasets(own.pop("pair"), own.pop("data"))
+    if (words := parts.pop("recorded.words", None)) is not None:
+        files_of = RecordedFiles(tuple(targets), **words)
+        # where a number is planned, a stream is tested while it arrives, and needs no more than refutes
+        streamed = files_of.files == (STDIN,) and own["runs"] is not None
+        recorded = live(files_of) if streamed else read_recorded(files_of)
+        own |= {"recorded": recorded, "certify": not streamed, "targets": (recorded.name,)}
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
     if (evidence := own.get("prior_from")) is not None:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])

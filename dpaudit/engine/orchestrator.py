@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeAlias
@@ -17,13 +18,14 @@ from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
-from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.needed import samples_needed
+from dpaudit.evidence.recorded import dependence, examine_recorded
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.extras import installed_version
@@ -32,7 +34,15 @@ from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.command import command_line
 from dpaudit.plans.comparison import recorded, timed
-from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, UtilityJob, WorstCaseSearch
+from dpaudit.plans.job import (
+    GroupChains,
+    Job,
+    PairSearch,
+    PrivacyJob,
+    RecordedSamples,
+    UtilityJob,
+    WorstCaseSearch,
+)
 from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
@@ -40,6 +50,7 @@ from dpaudit.results.figures import Drawing, OutputPlot
 from dpaudit.results.model import (
     AssumptionRecord,
     Audit,
+    ClaimRecord,
     EvidenceKind,
     FloatingPoint,
     LedgerRow,
@@ -52,6 +63,7 @@ from dpaudit.results.model import (
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
@@ -285,7 +297,11 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
     if request.call_time is not None and isinstance(job.target, MechanismTarget):
         findings.notes.append(CallTimeOfMechanism())
     try:
-        if job.tests and job.pairs:
+        if isinstance(job, RecordedSamples):
+            findings.assumptions = examine_recorded(job.target.recorded)
+            if refutation(findings.assumptions) is None:
+                findings.notes += dependence(job.target.recorded)
+        elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
             findings.assumptions = _examined(job, request, runner)
@@ -347,7 +363,10 @@ def _sampled(
         raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
-        findings.assumptions += state.monitor.conclude(job.target.name, job.claim)
+        seen = state.monitor.conclude(job.target.name, job.claim)
+        # all recorded outputs were examined before, for what was recorded twice
+        known = isinstance(job, RecordedSamples) and job.target.recorded.stream is None
+        findings.assumptions += [record for record in seen if not (known and record.name == INDEPENDENT)]
         findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
         if refutation(findings.assumptions) is not None:
             # no bound holds, so none is shown
@@ -401,10 +420,13 @@ def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[Assumpt
         MechanismError: every call fails, also on other pairs where they are to be searched for.
     """
     failures: list[MechanismError] = []
-    with runner.guarded(job.target.name):
+    target = job.target
+    if isinstance(target, RecordedTarget):
+        return examine_recorded(target.recorded)
+    with runner.guarded(target.name):
         for pair in _pairs_to_examine(job):
             try:
-                return examine(job.target, pair, runs=job.runs, seed=request.seed)
+                return examine(target, pair, runs=job.runs, seed=request.seed)
             except MechanismError as error:
                 failures.append(error)
     raise failures[0]
@@ -457,7 +479,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         reason=reason.sentence(request.door),
         reason_code=reason.code,
         reason_values=reason.values(request.door),
-        claim=claim_record(job.claim),
+        claim=_claimed(job),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=exact.epsilon if exact is not None else None,
@@ -479,7 +501,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         notes=[note.record(request.door) for note in notes],
         crashed=findings.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
-        floating_point=_floating_point(state) if state is not None else None,
+        floating_point=_floating_point(state) if state is not None and not _bound_alone(job) else None,
         evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
         loss_breakdown=breakdown,
@@ -490,6 +512,17 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         loss_plot=loss_figures.loss_plot(job.claim, comparison),
         assumptions=findings.assumptions,
     )
+
+
+def _claimed(job: PrivacyJob) -> ClaimRecord:
+    """The claim; where only a bound is wanted, the ε = 0 that is tested stands for none."""
+    record = claim_record(job.claim)
+    return replace(record, statement=f"none; δ = {job.claim.delta:g}") if _bound_alone(job) else record
+
+
+def _bound_alone(job: PrivacyJob) -> bool:
+    """Whether nothing is claimed, and a bound is all that is wanted."""
+    return isinstance(job, RecordedSamples) and not job.claimed
 
 
 def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:

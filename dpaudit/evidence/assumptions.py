@@ -116,7 +116,7 @@ class _Call:
         return isinstance(self.outcome, Raised)
 
 
-def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
+def examine(target: MechanismTarget | FunctionTarget, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
     """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
 
     Of a mechanism in dpaudit's language a few samples are drawn: its interpreters check that it is a function of its
@@ -470,22 +470,33 @@ class Monitor:
         )]
 
     def _repeated(self) -> float | None:
-        """A value that shows that outputs are drawn from a store; None where none does.
-
-        Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
-        a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
-        """
+        """A value that shows that outputs are drawn from a store; None where none does."""
         samples = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
-        for own, other in (samples, samples[::-1]):
-            values, counts = np.unique(own, return_counts=True)
-            if len(values) < REPEATS_FROM:
-                continue
-            full = _significant_bits(values) >= SIGNIFICANT
-            repeats = values[full & (counts > 1)]
-            stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
-            if stored and not _on_lattice(values[full]):
-                return float(repeats[0])
+        found = (stored_value(own, other) for own, other in (samples, samples[::-1]))
+        return next((value for value in found if value is not None), None)
+
+
+def stored_value(own: FloatArray, other: FloatArray) -> float | None:
+    """A value that shows that the outputs on a dataset are drawn from a store; None where none does.
+
+    Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
+    a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
+
+    Args:
+        own, other: outputs on this dataset and on the other one.
+    """
+    values, counts = np.unique(own, return_counts=True)
+    if len(values) < REPEATS_FROM:
         return None
+    repeats = values[(_significant_bits(values) >= SIGNIFICANT) & (counts > 1)]
+    stored = len(repeats) > 0 and not np.isin(repeats, other).any()
+    return float(repeats[0]) if stored and seems_continuous(values) else None
+
+
+def seems_continuous(values: FloatArray) -> bool:
+    """Whether different values, ascending, use most bits of a double and are on no lattice."""
+    full = _significant_bits(values) >= SIGNIFICANT
+    return bool(full.mean() > 0.9) and not _on_lattice(values[full])
 
 
 def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:

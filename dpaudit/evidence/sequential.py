@@ -10,12 +10,12 @@ import numpy as np
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
-from dpaudit.errors import TimeLimitError
+from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
 from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
 from dpaudit.interpret import Outputs
 from dpaudit.language.relation import plain_records
-from dpaudit.plans.alpha_shares import Shares, learning_runs
+from dpaudit.plans.alpha_shares import Shares
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import PriorEvidence
 from dpaudit.results.stream import Progress
@@ -78,6 +78,8 @@ class Sequential:
     trail: list[tuple[int, float]] = field(default_factory=list)
     """(samples per dataset so far, averaged over the pairs; log e at the claimed ε) after every batch."""
     cut_short: bool = False
+    ended: bool = False
+    """Whether a stream of recorded outputs ended before the audit did."""
     monitor: Monitor = field(default_factory=Monitor)
     """What all samples of this audit say of the assumptions."""
     key: str = ""
@@ -186,7 +188,7 @@ def explore(
     Stops as soon as the claim is refuted, unless `certify`. The evidence collected before a time limit or a crash of
     the mechanism stays valid: an e-process may be stopped at any time.
     """
-    limit = learning_runs(job.runs)
+    limit = job.learning
     done = 0
     try:
         for batch, size in enumerate(batches(limit)):
@@ -200,13 +202,15 @@ def explore(
                 _multiply(track, samples, job)
                 track.learner.add(*samples)
                 track.runs += size
-                state.runs += 2 * size
+                state.runs += sum(outputs.runs for outputs in samples)
             done += size
             state.interim_analysis()
             if state.refuted and not certify:
                 break
     except TimeLimitError:
         state.cut_short = True
+    except NoMoreOutputsError:
+        state.ended = True
     return done
 
 

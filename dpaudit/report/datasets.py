@@ -140,6 +140,8 @@ def compare(left: Json, right: Json, *, columns: Sequence[str] | None = None, li
         columns: names of the cells of a record, if the records are rows of a table.
         limit: about how many pieces or rows of each dataset are shown.
     """
+    if _is_recorded(left) and _is_recorded(right):
+        return [Part("", _recording(left), _recording(right))]
     parts = _compare("", left, right, limit)
     if columns and isinstance(left, list) and isinstance(right, list):
         width = len(columns)
@@ -180,6 +182,17 @@ def _value(value: Json) -> str:
         half = _LONGEST_VALUE // 2 - 1
         text = f"{text[:half]}…{text[-half:]}"
     return text
+
+
+def _is_recorded(data: Json) -> bool:
+    """Whether it stands for a dataset of which only recorded outputs are known."""
+    return isinstance(data, dict) and data.keys() == {"recorded", "outputs"} and isinstance(data["outputs"], int)
+
+
+def _recording(data: Json) -> Excerpt:
+    name, number = str(data["recorded"]), _plural(data["outputs"], "recorded output")
+    named = name not in ("D", "D′")
+    return Excerpt((Piece(name if named else number),), number if named else "", bracketed=False)
 
 
 def _is_multiset(data: Json) -> bool:
