@@ -1,22 +1,27 @@
 """Clopper-Pearson limits that hold for all thresholds at once.
 
 Among n independent values, k lie above a threshold. A Clopper-Pearson limit of level η for the probability of lying
-above it is valid for one threshold that was fixed before. `local_level` is the η with which the limits hold for every
-threshold at once, with probability 1 − alpha, whatever the distribution of the values. So a threshold may be chosen on
-the same values.
+above it is valid for one threshold that was fixed before. With the levels
 
-With U_(1) ≤ … ≤ U_(n) the order statistics of uniform values, all upper limits hold if and only if U_(i) is at least
-the η-quantile of its distribution, Beta(i, n − i + 1), for every i. The probability of that is computed, not
+    η_k = η · max((k + 1)^(−3/4), 1/50)
+
+and the η that `local_level` computes, the limits hold for every threshold at once, with probability 1 − alpha, whatever
+the distribution of the values. So a threshold may be chosen on the same values.
+
+With U_(1) ≤ … ≤ U_(n) the order statistics of uniform values, all upper limits hold if and only if every U_(n − k) is
+at least the η_k-quantile of its distribution, Beta(n − k, k + 1). The probability of that is computed, not
 approximated: the number of uniform values below t is a Poisson process that has n points, and its distribution is
 propagated from one quantile to the next. The lower limits are the upper limits of the complement. Distributions with
 atoms are functions of uniform values, so the limits hold for them with at least this probability.
 
-Equal levels at all order statistics keep the limits close to binomial ones in the tails, where those of Dvoretzky,
-Kiefer and Wolfowitz (1956) have the width of the middle.
+The band of Dvoretzky, Kiefer and Wolfowitz (1956) has the same width everywhere, and is useless for small
+probabilities. Equal levels η_k keep the limits close to binomial ones in the tails. A bound on ε is a ratio of
+probabilities, the denominator of which is best taken small, so the levels here are largest for small counts: a
+count of 0 gets about a quarter of alpha. The weights are fixed; any would be valid.
 
 Source: R. Berk and D. Jones, "Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Zeitschrift für
 Wahrscheinlichkeitstheorie 47 (1979), for the statistic; V. Gontscharuk, S. Landwehr and H. Finner, "The intermediates
-take it all", Biometrical Journal 57 (2015), for equal local levels; A. Moscovich and B. Nadler, "Fast calculation of
+take it all", Biometrical Journal 57 (2015), for levels at single order statistics; A. Moscovich and B. Nadler, "Fast calculation of
 boundary crossing probabilities for Poisson processes", Statistics and Probability Letters 123 (2017), for the
 computation.
 """
@@ -58,7 +63,7 @@ def upper_limits(counts: ArrayLike, n: int, *, alpha: float) -> FloatArray:
     # between two order statistics that have limits, the higher limit
     held = _held(n)
     at = held[np.searchsorted(held, number)]
-    level = local_level(n, alpha)
+    level = local_level(n, alpha) * _weights(at)
     limits: FloatArray = np.where(at == n, 1.0, special.betainccinv(at + 1.0, np.maximum(n - at, 1.0), level))
     return limits
 
@@ -68,11 +73,7 @@ def lower_limits(counts: ArrayLike, n: int, *, alpha: float) -> FloatArray:
 
     Their error of at most alpha is apart from that of the upper limits.
     """
-    number = _checked(counts, n)
-    held = n - _held(n)[::-1]
-    at = held[np.searchsorted(held, number, side="right") - 1]
-    level = local_level(n, alpha)
-    limits: FloatArray = np.where(at == 0, 0.0, special.betaincinv(np.maximum(at, 1.0), n - at + 1.0, level))
+    limits: FloatArray = 1 - upper_limits(n - _checked(counts, n), n, alpha=alpha)
     return limits
 
 
@@ -88,23 +89,27 @@ def dkw_width(n: int, *, alpha: float) -> float:
 
 @lru_cache(maxsize=256)
 def local_level(n: int, alpha: float) -> float:
-    """The level η of each limit, at most alpha, with which all hold with probability at least 1 − alpha.
+    """The level η, at most alpha, with which all limits hold together with probability at least 1 − alpha.
 
     Raises ValueError if n is less than 1, or if alpha is not in (0, 1).
     """
     if n < 1:
         raise ValueError(f"the number of values must be at least 1, not {n}")
     check_alpha(alpha)
-    # of the uniform values, the (n − k)-th is what the limit for k values above is about
     held = _held(n)
-    order = n - held[held < n][::-1]
-    low, high = math.log(alpha / len(order)), math.log(alpha)
-    if _stays(n, order, math.exp(high)) >= 1 - alpha:
+    counts = held[held < n][::-1]
+    low, high = math.log(alpha / len(counts)), math.log(alpha)
+    if _together(n, counts, math.exp(high)) >= 1 - alpha:
         return math.exp(high)
     for _ in range(_LEVEL_STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _stays(n, order, math.exp(middle)) >= 1 - alpha else (low, middle)
+        low, high = (middle, high) if _together(n, counts, math.exp(middle)) >= 1 - alpha else (low, middle)
     return math.exp(low)
+
+
+def _weights(counts: IntArray) -> FloatArray:
+    weights: FloatArray = np.maximum((counts + 1.0) ** -0.75, 0.02)
+    return weights
 
 
 def _held(n: int) -> IntArray:
@@ -115,9 +120,10 @@ def _held(n: int) -> IntArray:
     return np.unique(np.concatenate([np.arange(_ALL), between, np.arange(n - _ALL, n + 1)]))
 
 
-def _stays(n: int, order: IntArray, level: float) -> float:
-    """A lower bound, almost equal, on P(U_(i) ≥ its `level`-quantile for every i of `order`)."""
-    quantiles = special.betaincinv(order, n - order + 1.0, level)
+def _together(n: int, counts: IntArray, level: float) -> float:
+    """A lower bound, almost equal, on the probability that the limits of all these counts, descending, hold."""
+    order = n - counts
+    quantiles = special.betaincinv(order, counts + 1.0, level * _weights(counts))
     masses, first = np.ones(1), 0  # of the number of points so far, from `first` on
     before = 0.0
     for most, quantile in zip((order - 1).tolist(), quantiles.tolist(), strict=True):
