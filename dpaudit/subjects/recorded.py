@@ -67,7 +67,10 @@ class Recorded:
                 )
         for label, values, blocks in zip(self.labels, self.both, self.blocks or (), strict=False):
             if len(values) != len(blocks):
-                raise DatasetError(f"There are {len(values):,} outputs of {label} and {len(blocks):,} labels of blocks.")
+                raise DatasetError(
+                    f"There are {len(values):,} outputs of {label} and {len(blocks):,} labels of blocks; give one label "
+                    "for each output."
+                )
 
     @property
     def both(self) -> tuple[Values, Values]:
