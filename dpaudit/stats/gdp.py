@@ -6,8 +6,8 @@ A mechanism is μ-GDP if no test of D against D′ has errors below
 
 Equivalently its privacy profile is at most δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
 
-Source: J. Dong, A. Roth and W. Su, "Gaussian differential privacy", Journal of the Royal Statistical Society B 84 (2022),
-Definition 2.6 and Corollary 2.13.
+Source: J. Dong, A. Roth and W. Su, "Gaussian differential privacy", Journal of the Royal Statistical Society B 84
+(2022), Definition 2.6 and Corollary 2.13.
 
 A mechanism that is not μ-GDP need not violate the (ε, δ) that μ-GDP implies: other trade-off curves leave the Gaussian
 curve at other points. A lower bound on μ becomes one on ε only if the mechanism's trade-off curve is known to be

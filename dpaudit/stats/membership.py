@@ -33,7 +33,7 @@ from dpaudit.stats import bands, gdp
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta, lower, upper
 
-__all__ = ["Band", "Interval", "UpperErrors", "auroc", "tpr_at_fpr", "tradeoff_band", "upper_errors"]
+__all__ = ["Band", "Best", "Interval", "UpperErrors", "auroc", "tpr_at_fpr", "tradeoff_band", "upper_errors"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,22 @@ class Interval:
     estimate: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Best:
+    """The threshold event with the largest bound on ε.
+
+    Args:
+        epsilon: lower confidence bound, at least 0.
+        threshold: of the scores.
+        above: whether the event is {score ≥ threshold}, more likely for canaries in the data; otherwise it is {score <
+            threshold}, more likely for those left out.
+    """
+
+    epsilon: float
+    threshold: float
+    above: bool
 
 
 @dataclass(frozen=True)
@@ -58,15 +74,22 @@ class UpperErrors:
     fnr: FloatArray
     """Upper limit of P(in < threshold)."""
 
-    def epsilon(self, delta: float) -> float:
-        """The largest lower bound on ε at δ over all thresholds, at least 0; the bounds at all δ hold together."""
+    def best(self, delta: float) -> Best:
+        """The largest lower bound on ε at δ over all thresholds, and where it is; the bounds at all δ hold together.
+
+        Raises ValueError if delta is not in [0, 1].
+        """
         check_delta(delta)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = max(
-                float(np.max(np.log(np.maximum(1 - two - delta, 0.0)) - np.log(one)))
-                for one, two in ((self.fpr, self.fnr), (self.fnr, self.fpr))
-            )
-        return max(0.0, best)
+        with np.errstate(divide="ignore"):
+            above = np.log(np.maximum(1 - self.fnr - delta, 0.0)) - np.log(self.fpr)
+            below = np.log(np.maximum(1 - self.fpr - delta, 0.0)) - np.log(self.fnr)
+        values, is_above = (above, True) if above.max() >= below.max() else (below, False)
+        at = int(values.argmax())
+        return Best(max(0.0, float(values[at])), float(self.threshold[at]), is_above)
+
+    def epsilon(self, delta: float) -> float:
+        """The `epsilon` of `best`."""
+        return self.best(delta).epsilon
 
     @property
     def mu(self) -> float:
