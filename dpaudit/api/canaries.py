@@ -57,6 +57,7 @@ _COINS = (
     "knowing the coins, and their number was fixed before the run."
 )
 _INDEPENDENT = "The scores are independent draws, as those of one canary in each training run are."
+_THRESHOLDS, _LEARNED = "all thresholds of the scores at once", "events learned on some of the scores"
 _FAMILY = (
     "ε follows from μ only if the trade-off curve of the mechanism is Gaussian, which is not tested; no verdict on "
     "(ε, δ) rests on it."
@@ -341,10 +342,10 @@ def audit_recorded_scores(
     broken = audit.crashed or any(one.holds is False for one in audit.assumptions)
     if not broken:
         bounds = [
-            Bound("all thresholds of the scores at once", best.epsilon, delta, None, 1 - share, _INDEPENDENT, True),
+            Bound(_THRESHOLDS, best.epsilon, delta, None, 1 - share, _INDEPENDENT, True),
             *(
                 [] if audit.epsilon_lower is None
-                else [Bound("events learned on some of the scores", audit.epsilon_lower, delta, None, audit.confidence, _INDEPENDENT, True)]
+                else [Bound(_LEARNED, audit.epsilon_lower, delta, None, audit.confidence, _INDEPENDENT, True)]
             ),
             _in_family(membership.upper_errors(inside, outside, alpha=alpha).mu, delta, alpha, _INDEPENDENT),
         ]
@@ -630,8 +631,8 @@ def _scores(values: object, label: str) -> FloatArray:
         raise DatasetError(f"{label} must have one score for each canary, not the shape {array.shape}.")
     if (bad := int(np.isnan(array).sum())) > 0:
         raise DatasetError(
-            f"{label} has {count(bad)} scores that are NaN; give every canary a score that does not depend on whether it "
-            "was in the data."
+            f"{label} has {count(bad)} scores that are NaN; give every canary a number, by a rule that does not depend "
+            "on whether it was in the data."
         )
     return array
 
