@@ -113,8 +113,7 @@ def local_level(n: int, alpha: float) -> float:
 
 
 def _weights(counts: IntArray) -> FloatArray:
-    weights: FloatArray = np.asarray(np.maximum((counts + 1.0) ** -0.75, 0.02), dtype=np.float64)
-    return weights
+    return np.maximum(np.exp(-0.75 * np.log1p(counts)), 0.02)
 
 
 def _held(n: int) -> IntArray:
