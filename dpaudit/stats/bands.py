@@ -156,8 +156,7 @@ def _moved(masses: FloatArray, first: int, mean: float) -> tuple[FloatArray, int
 
 
 def _log_poisson(counts: IntArray, mean: float) -> FloatArray:
-    logs: FloatArray = special.xlogy(counts, mean) - mean - special.gammaln(counts + 1.0)
-    return logs
+    return np.asarray(special.xlogy(counts, mean) - mean - special.gammaln(counts + 1.0), dtype=np.float64)
 
 
 def _checked(counts: ArrayLike, n: int) -> IntArray:
