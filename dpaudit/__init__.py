@@ -2,7 +2,8 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
+by side; each returns a `Result`, which `load` reads from a file. `command` makes a function of another program.
+`dpaudit --help` is the command line.
 """
 
 from importlib import import_module
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
+    from dpaudit.subjects.command import command
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
-    "load", "verify", "worst",
+    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "command",
+    "compare", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -29,6 +31,7 @@ _WHERE = {
     "Result": "dpaudit.api.result",
     "assert_private": "dpaudit.api.functions",
     "audit": "dpaudit.api.functions",
+    "command": "dpaudit.subjects.command",
     "compare": "dpaudit.api.functions",
     "load": "dpaudit.api.result",
     "verify": "dpaudit.api.functions",

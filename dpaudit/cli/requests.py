@@ -14,10 +14,11 @@ from dpaudit.options import DATA, OPTIONS, PAIR
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
+from dpaudit.subjects.command import Command
 
 
 def request_of(
-    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = "privacy"
+    command: str, targets: Sequence[str | Command], given: Mapping[str, Any], *, only: str | None = "privacy"
 ) -> Request:
     """What a command asks for.
 

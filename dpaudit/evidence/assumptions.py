@@ -537,7 +537,7 @@ def always_fails(
         calls: how many there were, where they were few.
     """
     every = f"in {'every call' if calls is None else f'all {calls} calls'}"
-    if isinstance(failure, TookLonger):
+    if type(failure) is not Raised:
         return MechanismError(f"{name} {failure!r} {every} ({failure.where}).")
     advice = hint(failure)
     example = "" if dataset is None else f", for example on {shown_dataset(dataset)}"

@@ -30,6 +30,7 @@ from dpaudit.options import CALL_TIME, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
+from dpaudit.subjects.command import Command
 from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
 from dpaudit.subjects.stated import is_portable
 from dpaudit.subjects.user_errors import described, guarded, sentence
@@ -146,6 +147,10 @@ class FunctionTarget:
         Raises:
             DatasetError: the records cannot be put into the container.
         """
+        if isinstance(self.subject, Command):
+            # it reads text, which is made once and cannot be changed
+            prepared = self.subject.prepared(plain_records(dataset), self.container)
+            return lambda: prepared
         if self.container is None:
             return copier(dataset)
         records = plain_records(dataset)
