@@ -198,12 +198,12 @@ UTILITY = Option(
 )
 COMMAND = Option(
     "command", "text",
-    "Audit a command: it gets the dataset as a JSON file in the place of {dataset}, or on its stdin, and prints an output.",
+    "Audit a command: it reads the dataset from a JSON file in the place of {dataset}, or from stdin; stdout is the output.",
     panel="What to audit", metavar="COMMAND",
 )
 PERSISTENT = Option(
     "persistent", "text",
-    "Start the command once; it answers requests on its stdin, a JSON line each, for many outputs (batch) or one (single).",
+    "Start the command once; it answers requests, a JSON line each, for many outputs (batch) or one (single).",
     panel="What to audit", metavar="batch|single", unset="the command is started for each sample",
 )
 DOMAIN = Option("domain", "count", "Points of the domain.", unset=str(DEFAULT_DOMAIN), panel="Datasets")

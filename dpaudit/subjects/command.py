@@ -157,6 +157,15 @@ class Command(ABC):
     """
 
     persistent: ClassVar[str | None]
+    unseeded: ClassVar[str] = (
+        "It does not follow the seed that it is given, so results are not reproducible; seed its generator with {seed}, "
+        'or with the "seed" of every request.'
+    )
+    dependent: ClassVar[str] = (
+        "Earlier requests influence later ones ({}), so the samples are not independent and no bound on ε is valid; "
+        'keep no state between requests, and seed the generator anew with the "seed" of every request, or from the '
+        "operating system."
+    )
 
     def __init__(self, text: str) -> None:
         try:
@@ -503,16 +512,16 @@ class _Line:
         except ValueError as error:
             raise UsageError(f"The command {self._name} cannot be started: {error}.") from None
 
-    def end(self) -> None:
-        """End the command's processes, if any."""
-        process, self._process, self._busy = self._process, None, False
-        if process is None or self.owner != os.getpid():
-            return
-        _end(process)
+    def end(self, *, grace: float = 0.0) -> None:
+        """End the command's processes, if any; it has so many seconds to end by itself."""
+        with _uninterrupted():
+            process, self._process, self._busy = self._process, None, False
+            if process is not None and self.owner == os.getpid():
+                _end(process, grace)
 
-    def close(self) -> None:
+    def close(self, *, grace: float = 0.0) -> None:
         """End the command, and let go of its files."""
-        self.end()
+        self.end(grace=grace)
         self._written = {}
         if self._errors is not None and self.owner == os.getpid():
             with suppress(OSError):
@@ -527,35 +536,32 @@ _lines: dict[tuple[object, int], _Line] = {}
 def end_commands() -> None:
     """End the commands that this thread has started."""
     here = threading.get_ident()
-    for place in [place for place in list(_lines) if place[1] == here]:
-        if (line := _lines.pop(place, None)) is not None:
-            line.close()
+    _close([place for place in list(_lines) if place[1] == here], grace=GRACE)
 
 
 def _forget(key: object) -> None:
     """End what belongs to a command that is gone."""
-    for place in [place for place in list(_lines) if place[0] is key]:
-        if (line := _lines.pop(place, None)) is not None:
-            line.close()
+    _close([place for place in list(_lines) if place[0] is key])
 
 
-def _end_all() -> None:
-    for place in list(_lines):
-        if (line := _lines.pop(place, None)) is not None:
-            line.close()
+def _close(places: Iterable[tuple[object, int]], *, grace: float = 0.0) -> None:
+    for place in places:
+        with _uninterrupted():
+            if (line := _lines.pop(place, None)) is not None:
+                line.close(grace=grace)
 
 
-atexit.register(_end_all)
+atexit.register(lambda: _close(list(_lines), grace=GRACE))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     """End a process and those that it has started."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with suppress(OSError):
                 pipe.close()
     if process.returncode is None:
-        _await_end(process.pid)
+        _await_end(process.pid, grace)
         with suppress(OSError):
             if _own_group():
                 os.killpg(process.pid, signal.SIGKILL)
@@ -569,11 +575,11 @@ def _own_group() -> bool:
     return hasattr(os, "killpg") and INSIDE not in os.environ
 
 
-def _await_end(pid: int) -> None:
-    """Wait a little for a process to end by itself, without taking its exit code: its number stays taken."""
+def _await_end(pid: int, grace: float) -> None:
+    """Wait for a process to end by itself, without taking its exit code: its number stays taken."""
     if not hasattr(os, "waitid"):
         return
-    end = time.monotonic() + GRACE
+    end = time.monotonic() + grace
     while time.monotonic() < end:
         with suppress(ChildProcessError):
             if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
@@ -584,7 +590,7 @@ def _await_end(pid: int) -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Interrupts and timers wait: a process that is just being started would be lost, and go on without end."""
+    """Interrupts and timers wait: a process that is being started, or ended, would be lost and never end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -27,6 +27,7 @@ from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
 from dpaudit.options import CALL_TIME, PARAMETERS
+from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
@@ -174,7 +175,11 @@ class FunctionTarget:
         try:
             if self.call_time is None:
                 return self.subject(records, rng)
-            return called_within(self.call_time, lambda: self.subject(records, rng))
+            output = called_within(self.call_time, lambda: self.subject(records, rng))
+            if isinstance(output, TookLonger) and isinstance(self.subject, Command):
+                # where dpaudit waited says nothing of the program
+                return dataclasses.replace(output, where="its process was ended")
+            return output
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
