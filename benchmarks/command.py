@@ -76,7 +76,8 @@ def least(measure: Callable[[Path], tuple[int, float, float]]) -> str:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
             samples, seconds, inside = measure(Path(folder) / "own")
-            rounds.append((1e6 * (seconds - inside) / samples, 1e6 * seconds / samples, 1e6 * inside / samples, samples))
+            beside, whole, inside = (1e6 * part / samples for part in (seconds - inside, seconds, inside))
+            rounds.append((beside, whole, inside, samples))
     beside, whole, inside, samples = min(rounds)
     kept = "kept" if beside <= MOST else "MISSED"
     return f"{samples:,} | {whole:.2f} | {inside:.3f} | {beside:.2f} | {MOST:g} ({kept})"
@@ -126,7 +127,8 @@ def main() -> None:
 
 Written by `python benchmarks/command.py > benchmarks/command.md`: `command_programs/laplace.c`, a private sum in C that
 answers requests (`--persistent`). Wall time in µs a sample on one core; the program measures its own time, in the same
-calls, and what is left is the cost beside it: of a whole audit with everything that dpaudit does. The best of {ROUNDS} rounds.
+calls, and what is left is the cost beside it: of a whole audit with everything that dpaudit does. The best of {ROUNDS}
+rounds.
 {platform.machine()}, {os.cpu_count()} processors, which other work may have shared; {versions}.
 
 | what | samples | all | the program's own | beside it | at most |

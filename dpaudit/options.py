@@ -198,7 +198,7 @@ UTILITY = Option(
 )
 COMMAND = Option(
     "command", "text",
-    "Audit a command: it reads the dataset from a JSON file in the place of {dataset}, or from stdin; stdout is the output.",
+    "Audit a command: it reads the dataset from the JSON file {dataset}, or from stdin; its stdout is the output.",
     panel="What to audit", metavar="COMMAND",
 )
 PERSISTENT = Option(

@@ -158,8 +158,8 @@ class Command(ABC):
 
     persistent: ClassVar[str | None]
     unseeded: ClassVar[str] = (
-        "It does not follow the seed that it is given, so results are not reproducible; seed its generator with {seed}, "
-        'or with the "seed" of every request.'
+        "It does not follow the seed that it is given, so results are not reproducible; seed its generator with "
+        '{seed}, or with the "seed" of every request.'
     )
     dependent: ClassVar[str] = (
         "Earlier requests influence later ones ({}), so the samples are not independent and no bound on ε is valid; "
@@ -659,7 +659,7 @@ def _counted(size: int) -> str:
 
 def _no_program(word: str) -> str:
     path = Path(word)
-    if path.is_file():
+    if os.sep in word and path.is_file():
         return f"{word} is not executable: run chmod +x {shlex.quote(word)}, or name its interpreter before it."
     here = Path(f"./{word}")
     hint = f" Did you mean ./{word}?" if os.sep not in word and here.is_file() else ""
