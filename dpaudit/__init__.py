@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
+    from dpaudit.subjects import adapters
     from dpaudit.subjects.command import command
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "command",
-    "compare", "load", "verify", "worst",
+    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "adapters", "assert_private", "audit",
+    "command", "compare", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -37,14 +38,16 @@ _WHERE = {
     "verify": "dpaudit.api.functions",
     "worst": "dpaudit.api.functions",
 }
+_MODULES = {"adapters": "dpaudit.subjects.adapters"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _WHERE:
+    if name not in _WHERE and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
+    module = import_module(_WHERE.get(name) or _MODULES[name])
+    value = globals()[name] = module if name in _MODULES else getattr(module, name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    return sorted({*globals(), *_WHERE, *_MODULES})

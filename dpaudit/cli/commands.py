@@ -112,8 +112,18 @@ def list_command(
     corpus: Annotated[
         bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
+    adapters: Annotated[
+        bool, typer.Option("--adapters", help="List the libraries whose objects are recognised, with their versions.")
+    ] = False,
 ) -> None:
     """List the algorithms by family, with claim and known verdict."""
+    if adapters:
+        if corpus or family is not None or failing or words:
+            raise UsageError("--adapters is about libraries; leave it or the other words out.")
+        from dpaudit.cli.cards import adapters_listing
+
+        say(f"{adapters_listing()}\n")
+        return
     from dpaudit.cli.cards import corpus_listing, listing
     from dpaudit.cli.out_console import show
 

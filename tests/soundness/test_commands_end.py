@@ -1,4 +1,4 @@
-"""Commands that are audited leave no process behind: after an audit, a time limit, Ctrl-C and a SIGTERM; and a replay."""
+"""Commands that are audited leave no process behind: after an audit, its replay, a time limit, Ctrl-C or a SIGTERM."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ for line in sys.stdin:
     if sys.argv[2] == "hangs":
         time.sleep(1000)
     data = request.get("dataset", globals().get("data"))
-    print(json.dumps([sum(data) + rng.choice((-1, 1)) * rng.expovariate(1) for _ in range(request["size"])]), flush=True)
+    noise = [rng.choice((-1, 1)) * rng.expovariate(1) for _ in range(request["size"])]
+    print(json.dumps([sum(data) + one for one in noise]), flush=True)
 if sys.argv[2] == "stubborn":
     time.sleep(1000)
 """

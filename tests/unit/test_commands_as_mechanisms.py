@@ -144,7 +144,8 @@ def test_frames_are_objects_and_csv_with_a_header(tmp_path: Path) -> None:
     frame = Frame("pandas", (Column("age", "float64"), Column("sex", "str")))
     records = ((18.0, "f"), (float("nan"), "m"))
     json_form, csv_form = (
-        function_target(dpaudit.command(f"{program} {word}"), "f", "", container=frame) for word in ("", "{dataset.csv}")
+        function_target(dpaudit.command(f"{program} {word}"), "f", "", container=frame)
+        for word in ("", "{dataset.csv}")
     )
     assert json_form.outcome(json_form.given(records)(), RNG) == [
         {"age": 18.0, "sex": "f"}, {"age": None, "sex": "m"}
