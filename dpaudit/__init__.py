@@ -2,7 +2,8 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
+by side; each returns a `Result`, which `load` reads from a file. `command` makes a function of another program.
+`dpaudit --help` is the command line.
 """
 
 from importlib import import_module
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
+    from dpaudit.subjects import adapters
+    from dpaudit.subjects.command import command
 
 __all__ = [
     "Claim", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "ScoresResult",
-    "assert_private", "audit", "audit_guesses", "audit_samples", "audit_scores", "compare", "count_guesses",
-    "load", "verify", "worst",
+    "adapters", "assert_private", "audit", "audit_guesses", "audit_samples", "audit_scores", "command", "compare",
+    "count_guesses", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -36,20 +39,23 @@ _WHERE = {
     "audit_guesses": "dpaudit.api.canaries",
     "audit_samples": "dpaudit.api.functions",
     "audit_scores": "dpaudit.api.canaries",
+    "command": "dpaudit.subjects.command",
     "compare": "dpaudit.api.functions",
     "count_guesses": "dpaudit.api.canaries",
     "load": "dpaudit.api.result",
     "verify": "dpaudit.api.functions",
     "worst": "dpaudit.api.functions",
 }
+_MODULES = {"adapters": "dpaudit.subjects.adapters"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _WHERE:
+    if name not in _WHERE and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
+    module = import_module(_WHERE.get(name) or _MODULES[name])
+    value = globals()[name] = module if name in _MODULES else getattr(module, name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    return sorted({*globals(), *_WHERE, *_MODULES})

@@ -196,6 +196,16 @@ UTILITY = Option(
     'only="utility"', "flag", "Test utility guarantees (error, success probability) instead of privacy.",
     word="utility", panel="What to audit",
 )
+COMMAND = Option(
+    "command", "text",
+    "Audit a command: it reads the dataset from the JSON file {dataset}, or from stdin; its stdout is the output.",
+    panel="What to audit", metavar="COMMAND",
+)
+PERSISTENT = Option(
+    "persistent", "text",
+    "Start the command once; it answers requests, a JSON line each, for many outputs (batch) or one (single).",
+    panel="What to audit", metavar="batch|single", unset="the command is started for each sample",
+)
 DOMAIN = Option("domain", "count", "Points of the domain.", unset=str(DEFAULT_DOMAIN), panel="Datasets")
 ORDERED = Option(
     "ordered", "flag", "The order of the records matters to your mechanism.", default=False, panel="Datasets"

@@ -10,6 +10,7 @@ from dpaudit.language import REPLACE_ONE, Claim, Dataset, Mechanism, Multiset
 from dpaudit.language.containers import Array, Container, Frame
 from dpaudit.results.given_data import GivenPair, Table
 from dpaudit.results.model import Result
+from dpaudit.subjects.command import Command
 
 _LEFT_OUT = frozenset({"jobs", "progress"})
 """What the result does not depend on."""
@@ -42,7 +43,7 @@ def _same(value: object, default: object) -> bool:
 
 
 def _target(value: object) -> str:
-    if isinstance(value, str | int | Mechanism):
+    if isinstance(value, str | int | Mechanism | Command):
         return repr(value)
     return getattr(value, "__name__", type(value).__name__)
 

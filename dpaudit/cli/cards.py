@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.errors import UsageError
+from dpaudit.extras import install_command
 from dpaudit.language import Card, Mechanism, SampleSize
 from dpaudit.plans import registry
 from dpaudit.report.numbers import count
 from dpaudit.report.terminal_text import CardText, CorpusListing, Listing, Rows, render_corpus, render_list
+from dpaudit.subjects.adapters import known as known_adapters
 
 if TYPE_CHECKING:
     # a plan knows pairs, and with them the events and what learns them
@@ -73,6 +75,22 @@ def corpus_listing(words: Sequence[str], *, failing: bool) -> CorpusListing:
     if not rows:
         raise UsageError(_no_match(words, family=None, failing=failing))
     return render_corpus(rows)
+
+
+def adapters_listing() -> str:
+    """The libraries whose objects are recognised: what is installed, and who adapts them.
+
+    Raises:
+        UsageError: two packages register adapters under one name.
+    """
+    rows = []
+    for one in known_adapters():
+        about = one.objects if one.extra else f"{one.objects}, by {one.wrap} of {one.package}"
+        missing = f"; {install_command(one.extra)}" if one.extra and not one.version else ""
+        rows.append((one.library, one.version or "–", about + missing))
+    widths = [max(len(row[i]) for row in rows) for i in range(2)]
+    lines = [f"{name:<{widths[0]}}  {version:<{widths[1]}}  {about}" for name, version, about in rows]
+    return "\n".join([*lines, "", "`dpaudit check my.py:object` audits such an object at the claim that it states."])
 
 
 def matching(cards: Sequence[Card], words: Sequence[str]) -> list[Card]:

@@ -17,13 +17,13 @@ import typer
 
 from dpaudit import config
 from dpaudit.cli.first import CHECK_EXAMPLES, SAMPLES_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
+from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, about, algorithms, comparisons, with_options
 from dpaudit.cli.panels import PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
 from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
 from dpaudit.extras import installed_version
-from dpaudit.options import PRIVACY, UTILITY
+from dpaudit.options import COMMAND, PERSISTENT, PRIVACY, UTILITY
 from dpaudit.plans import registry
 from dpaudit.report import files
 from dpaudit.report.files import Outputs
@@ -112,8 +112,18 @@ def list_command(
     corpus: Annotated[
         bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
+    adapters: Annotated[
+        bool, typer.Option("--adapters", help="List the libraries whose objects are recognised, with their versions.")
+    ] = False,
 ) -> None:
     """List the algorithms by family, with claim and known verdict."""
+    if adapters:
+        if corpus or family is not None or failing or words:
+            raise UsageError("--adapters is about libraries; leave it or the other words out.")
+        from dpaudit.cli.cards import adapters_listing
+
+        say(f"{adapters_listing()}\n")
+        return
     from dpaudit.cli.cards import corpus_listing, listing
     from dpaudit.cli.out_console import show
 
@@ -171,6 +181,16 @@ def check_command(
     corpus: Annotated[
         bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
     ] = False,
+    command: Annotated[
+        str | None,
+        typer.Option(COMMAND.flag, metavar=COMMAND.metavar, help=COMMAND.about, rich_help_panel=COMMAND.panel),
+    ] = None,
+    persistent: Annotated[
+        str | None,
+        typer.Option(
+            PERSISTENT.flag, metavar=PERSISTENT.metavar, help=about(PERSISTENT), rich_help_panel=PERSISTENT.panel,
+        ),
+    ] = None,
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
@@ -191,13 +211,17 @@ def check_command(
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
-    named = named_targets(targets, every=every, corpus=corpus)
+    if persistent is not None and command is None:
+        raise UsageError("{} is about a command; give one with {}.", PERSISTENT, COMMAND)
+    named = named_targets(targets, every=every, corpus=corpus, command=command)
     refuse_unknown(named)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
+    from dpaudit.subjects import command as commands
 
-    request = request_of("check", named, given, only=only)
-    if expect and any(":" in target for target in request.targets if isinstance(target, str)):
+    made = () if command is None else (commands.command(command, persistent=persistent),)
+    request = request_of("check", (*named, *made), given, only=only)
+    if expect and any(not isinstance(target, str) or ":" in target for target in request.targets):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
     evidence = request.prior_from
     datasets = [argument[1:] for argument in given["pair"] or () if argument.startswith("@")]

@@ -26,6 +26,7 @@ from dpaudit.plans.request import Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Verdict
 from dpaudit.stats import clopper_pearson
+from dpaudit.subjects import adapters
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -55,6 +56,7 @@ def findings() -> Iterator[Finding]:
     yield Finding(True, "machine", f"{platform.system()} {platform.machine()}, {os.cpu_count() or 1} cores")
     yield from _packages()
     yield from _catalogue()
+    yield _adapters()
     yield _browser()
     yield _store()
     yield _settings()
@@ -124,6 +126,16 @@ def _catalogue() -> Iterator[Finding]:
             yield Finding(bool(names) or None, what, f"{len(names)} {kind}" if names else f"no {kind} are registered")
         except DpauditError as error:
             yield Finding(False, what, str(error))
+
+
+def _adapters() -> Finding:
+    try:
+        there = [f"{one.library} {one.version}" for one in adapters.known() if one.version]
+    except DpauditError as error:
+        return Finding(False, "adapters", str(error))
+    if not there:
+        return Finding(None, "adapters", "none of the libraries that dpaudit recognises; `dpaudit list --adapters`")
+    return Finding(True, "adapters", f"{', '.join(there)}; `dpaudit list --adapters` shows all")
 
 
 def _browser() -> Finding:

@@ -17,7 +17,7 @@ from dpaudit.report.files import Outputs
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-def _about(option: options.Option) -> str:
+def about(option: options.Option) -> str:
     """What the help says of an option; a default that is no value is written as the parser writes the others."""
     return f"{option.about}  [default: {option.unset}]" if option.unset else option.about
 
@@ -42,7 +42,7 @@ Verbose = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", help=_about(options.JOBS), metavar="N", rich_help_panel=options.JOBS.panel),
+    typer.Option("--jobs", help=about(options.JOBS), metavar="N", rich_help_panel=options.JOBS.panel),
 ]
 Given: TypeAlias = dict[str, Any]
 """What a command was given of the options of the table, by key: the type of the parameter that stands for them."""
@@ -118,7 +118,7 @@ def _annotation(option: options.Option) -> object:
     kind: Any = {"pair": tuple[str, str], "parameters": list[str]}.get(option.kind, options.KINDS[option.kind])
     flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}" if option.off else option.flag
     words = typer.Option(
-        flag, help=_about(option), metavar=option.metavar or _METAVARS.get(option.kind), rich_help_panel=option.panel,
+        flag, help=about(option), metavar=option.metavar or _METAVARS.get(option.kind), rich_help_panel=option.panel,
         show_default=not option.unset,
         autocompletion=relations if option.kind == "relation" else None,
     )

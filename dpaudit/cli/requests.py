@@ -15,11 +15,12 @@ from dpaudit.plans.recorded_files import STDIN, live, read_recorded
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
+from dpaudit.subjects.command import Command
 from dpaudit.subjects.recorded import RecordedFiles
 
 
 def request_of(
-    command: str, targets: Sequence[str], given: Mapping[str, Any], *, only: str | None = "privacy"
+    command: str, targets: Sequence[str | Command], given: Mapping[str, Any], *, only: str | None = "privacy"
 ) -> Request:
     """What a command asks for.
 
@@ -45,7 +46,7 @@ def request_of(
     if command == "check":
         own |= _datasets(own.pop("pair"), own.pop("data"))
     if (words := parts.pop("recorded.words", None)) is not None:
-        files_of = RecordedFiles(tuple(targets), **words)
+        files_of = RecordedFiles(tuple(one for one in targets if isinstance(one, str)), **words)
         # where a number is planned, a stream is tested while it arrives, and needs no more than refutes
         streamed = files_of.files == (STDIN,) and own["runs"] is not None
         recorded = live(files_of) if streamed else read_recorded(files_of)

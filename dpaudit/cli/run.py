@@ -7,6 +7,7 @@ import json as json_module
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -140,12 +141,21 @@ def _keep(request: Request, result: Result) -> None:
 def audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
     value = json_form.to_object(result)
-    # the location of the mechanism and the state of the cache are not part of the result
-    audits = [{**audit, "location": None} for audit in (*value["audits"], *value["utility"])]
-    for audit in audits:
-        if audit.get("proof"):
-            audit["proof"] = {**audit["proof"], "cache": ""}
-    return [json_module.dumps(audit) for audit in audits]
+    return [json_module.dumps(_comparable(audit)) for audit in (*value["audits"], *value["utility"])]
+
+
+def _comparable(audit: dict[str, Any]) -> dict[str, Any]:
+    """An audit without what is not part of its result.
+
+    This is the location of the mechanism, the state of the cache, and the key of its code, which is random where the
+    code is not known.
+    """
+    made = {**audit, "location": None}
+    if made.get("proof"):
+        made["proof"] = {**made["proof"], "cache": ""}
+    if made.get("sequential"):
+        made["sequential"] = {**made["sequential"], "key": ""}
+    return made
 
 
 def compared(result: Result, kept: str) -> tuple[bool, str]:
@@ -153,14 +163,16 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
 
     For a function with its own randomness, only the verdict can be reproduced.
     """
-    texts = audit_texts(result)
-    if texts == [kept]:
-        return True, "Reproduced: the same result."
     (audit,) = result.every
-    new, old = (json_module.loads(text) for text in (*texts, kept))
+    new, old = (_comparable(json_module.loads(text)) for text in (*audit_texts(result), kept))
+    # as texts: a NaN equals itself
+    if json_module.dumps(new) == json_module.dumps(old):
+        return True, "Reproduced: the same result."
     before, now = old["verdict"], audit.verdict.value
     if any(note.code == OwnRandomness.code for note in audit.notes):
         why = f"{audit.name} draws its randomness itself"
+    elif any(note["values"].get("assumption") == "seeded" for note in new["notes"]):
+        why = f"not all of the randomness of {audit.name} follows the seed"
     elif any(note["values"].get("by_the_clock") for note in (*new["notes"], *old["notes"])):
         interrupted = any(note["code"] == Interrupted.code for note in (*new["notes"], *old["notes"]))
         clock = "the time that its calls take, or the search for pairs, depends on the machine"

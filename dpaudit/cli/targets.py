@@ -8,14 +8,16 @@ from dpaudit.errors import UsageError
 from dpaudit.plans import registry
 
 
-def named_targets(targets: list[str] | None, *, every: bool, corpus: bool) -> tuple[str, ...]:
-    """The targets of `dpaudit check`: those that are named, or all of the catalogue or the corpus.
+def named_targets(
+    targets: list[str] | None, *, every: bool, corpus: bool, command: str | None = None
+) -> tuple[str, ...]:
+    """The targets of `dpaudit check`: those that are named, or all of the catalogue or the corpus; none for a command.
 
     Raises:
         UsageError: more than one of these.
     """
-    if sum((every, corpus, bool(targets))) > 1:
-        raise UsageError("Give names, --all or --corpus, not several of them.")
+    if sum((every, corpus, bool(targets), command is not None)) > 1:
+        raise UsageError("Give names, --all, --corpus or --command, not several of them.")
     whole = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
     return tuple(registry.names(whole[0])) if whole else tuple(targets or ())
 

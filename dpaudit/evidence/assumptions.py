@@ -47,6 +47,7 @@ from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson, kruskal_wallis
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects import by_value
+from dpaudit.subjects.command import Command
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
@@ -189,6 +190,8 @@ def _seeded(
     other = _played(fresh(), pair, list(forth), seed, word=1)
     if other is not None and all(_alike(other[key], call) for key, call in forth.items()):
         return AssumptionRecord(SEEDED, True, "It uses the given generator.")
+    if isinstance(target := fresh().subject, Command):
+        return AssumptionRecord(SEEDED, False, target.unseeded)
     return AssumptionRecord(SEEDED, False, (
         "Part of its randomness does not come from the given generator, but e.g. from random or numpy.random, so "
         "results are not reproducible; draw all noise from rng."
@@ -548,7 +551,7 @@ def always_fails(
         calls: how many there were, where they were few.
     """
     every = f"in {'every call' if calls is None else f'all {calls} calls'}"
-    if isinstance(failure, TookLonger):
+    if type(failure) is not Raised:
         return MechanismError(f"{name} {failure!r} {every} ({failure.where}).")
     advice = hint(failure)
     example = "" if dataset is None else f", for example on {shown_dataset(dataset)}"
@@ -580,6 +583,8 @@ def _influence(
     if own and any(_changes(calls, which) for calls in (forth, back) for which in (0, 1)):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     how = "its output is drawn once and kept" if own else "the same seeds in another order give different outputs"
+    if isinstance(target := fresh().subject, Command):
+        return AssumptionRecord(INDEPENDENT, False, target.dependent.format(how))
     return AssumptionRecord(INDEPENDENT, False, (
         f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε is valid; "
         "remove caches and state between calls, and draw fresh noise from rng in every call."

@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.evidence.assumptions import always_fails, copies, global_seeds, shown_dataset
 from dpaudit.evidence.needed import Needed
 from dpaudit.language import Dataset
-from dpaudit.outputs.canonical import Raised, TookLonger
+from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.failures import hint, is_typing_error, raised
 from dpaudit.results.reasons import duration, needed_sentence
 from dpaudit.results.stream import Notice
@@ -184,7 +184,7 @@ def _typing_errors(failing: Sequence[FirstCall]) -> bool:
 def _of_failure(name: str, call: FirstCall, *, always: bool) -> str:
     failure = call.failure
     assert failure is not None
-    happened = f"{failure!r}: {failure.where}" if isinstance(failure, TookLonger) else f"raised {failure.where}"
+    happened = f"raised {failure.where}" if type(failure) is Raised else f"{failure!r}: {failure.where}"
     where = f"in {'both first calls' if always else 'a first call'}, on {shown_dataset(call.dataset)}"
     advice = hint(failure) or "A failure counts as an output, because an attacker sees it."
     return f"{name} {happened.rstrip('.')} {where}. {advice} {'Other datasets are tried.' if always else ''}".rstrip()

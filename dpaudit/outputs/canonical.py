@@ -127,6 +127,14 @@ class TookLonger(Raised):
         return f"took longer than {self.error}"
 
 
+@dataclass(frozen=True)
+class Exited(Raised):
+    """The outcome of a command that ended without an output; `error` says how, such as "exit code 3"."""
+
+    def __repr__(self) -> str:
+        return f"ends with {self.error}"
+
+
 def canonical(output: Output) -> Outcome:
     """The outcome of one output: equal for equal outputs, immutable, and a function of this output alone.
 
@@ -496,7 +504,7 @@ def _hashes(output: object) -> bool:
     return True
 
 
-_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger})
+_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger, Exited})
 _REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"
 
 

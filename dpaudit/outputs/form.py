@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpaudit.outputs.canonical import (
     Bottom,
+    Exited,
     NotANumber,
     Outcome,
     Output,
@@ -370,7 +371,8 @@ def _text(thing: object, written: Callable[[object], str]) -> str:
 
 
 PLAIN = frozenset({
-    int, float, bool, str, bytes, complex, type(None), Bottom, NotANumber, Structure, Raised, TookLonger, Enclosed,
+    int, float, bool, str, bytes, complex, type(None), Bottom, NotANumber, Structure, Raised, TookLonger, Exited,
+    Enclosed,
 })
 """Types that their outcomes distinguish, because strings of outcomes are compared too."""
 

@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from dpaudit.options import OPTIONS, Option
+from dpaudit.options import COMMAND, OPTIONS, PERSISTENT, Option
 from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
 from dpaudit.results.datasets import dataset_to_json, json_text
+from dpaudit.subjects.command import Command
 
 
 def command_of(request: Request) -> str:
@@ -34,13 +35,21 @@ def command_line(request: Request) -> str:
     if request.recorded is not None and request.recorded.words is not None:
         words += request.recorded.words.files
     else:
-        words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
+        for target in request.targets:
+            words += _target(target)
     for option in OPTIONS[command]:
         if not option.silent:
             words += _words(option, request)
     if command == "check":
         words += _PARTS_CHECKED[request.only] if any(map(in_catalogue, request.targets)) else ()
     return shlex.join(words)
+
+
+def _target(target: object) -> list[str]:
+    if isinstance(target, Command):
+        kept = [] if target.persistent is None else [PERSISTENT.flag, target.persistent]
+        return [COMMAND.flag, target.text, *kept]
+    return [target if isinstance(target, str) else getattr(target, "__name__", type(target).__name__)]
 
 
 def _words(option: Option, request: Request) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.play import Called
 from dpaudit.results.records import Location
 from dpaudit.subjects.adapters import Adapted
+from dpaudit.subjects.command import Command
 from dpaudit.subjects.foreign import USER_MODULE
 from dpaudit.subjects.recorded import Recorded
 
@@ -34,7 +35,7 @@ def location_of(subject: object) -> Location | None:
         subject = subject.subject if isinstance(subject, Game) else subject.function
     while isinstance(subject, functools.partial):
         subject = subject.func
-    if isinstance(subject, Adapted | Recorded):
+    if isinstance(subject, Adapted | Command | Recorded):
         # of another library's or system's, which its source names; what adapts it is no place to mend
         return None
     if isinstance(subject, Mechanism):

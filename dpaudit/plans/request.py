@@ -44,6 +44,7 @@ from dpaudit.options import (
 )
 from dpaudit.plans.recorded_files import again
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
+from dpaudit.subjects.command import Command, command
 from dpaudit.subjects.recorded import Recorded, RecordedFiles
 
 ID_VERSION = "1.9"
@@ -158,7 +159,7 @@ class Request:
     """One invocation of `dpaudit check`, `dpaudit verify` or `dpaudit worst`.
 
     Args:
-        targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
+        targets: catalogue names, "module:object" or "file.py:object"; a `Command`; or one function or mechanism itself.
         seed: whole number ≥ 0.
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
         runs: most samples per dataset of each pair, learning included; None for each case's own.
@@ -371,13 +372,17 @@ class Request:
         Raises:
             UsageError: it holds a function, a mechanism or a claim itself, which only the program that made them has.
         """
-        if self.claim is not None or not all(isinstance(target, str) for target in self.targets):
+        if self.claim is not None or not all(isinstance(target, str | Command) for target in self.targets):
             raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.recorded is not None:
             if self.recorded.words is None:
                 raise UsageError("A request with recorded outputs themselves cannot be serialised; name files.")
             value["recorded"] = {"words": vars(self.recorded.words), "sha256": self.recorded.digests}
+        value["targets"] = [
+            {"command": target.text, "persistent": target.persistent} if isinstance(target, Command) else target
+            for target in self.targets
+        ]
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
         value["container"] = None if self.container is None else self.container.to_json()
@@ -401,7 +406,10 @@ class Request:
         try:
             value = json.loads(text)
             made: dict[str, object] = {
-                "targets": tuple(value["targets"]),
+                "targets": tuple(
+                    one if isinstance(one, str) else command(one["command"], persistent=one["persistent"])
+                    for one in value["targets"]
+                ),
                 "pair": None if value["pair"] is None else _datasets_from_json(value["pair"]),
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
                 "parameters": dict(_values(value["parameters"])),
@@ -454,4 +462,6 @@ def _named(target: str | Callable[..., object] | Mechanism) -> str:
         return target
     if isinstance(target, Mechanism):
         return repr(target)
+    if isinstance(target, Command):
+        return target.spelled
     return f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', type(target).__qualname__)}"

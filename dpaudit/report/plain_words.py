@@ -41,7 +41,8 @@ HUGE = 13.0
 _LARGEST = 700.0
 """The exponential of more is no float."""
 _UNNAMED = "the event"
-_OUTPUT_FAILS = re.compile(r"^output is (?=raises \w+$|took longer than )")
+_OUTPUT_FAILS = re.compile(r"^output is (?=raises \w+$|took longer than |ends with )")
+_FAILURE = re.compile(r"\braises \w+|\btook longer than [\d.]+ s|\bends with (?:exit code \d+|signal \w+)")
 _THRESHOLD = re.compile(r"^output (?:>|≤) |< output ≤ ")
 _EXACT_VALUE = re.compile(r"^output = (-?\d+\.\d+(?:e[-+]\d+)?|-?\d+e[-+]\d+)$")
 
@@ -245,7 +246,7 @@ def _failure(audit: Audit) -> str | None:
     """The event is an exception, or that a call takes long."""
     if audit.event is None:
         return None
-    found = re.search(r"\braises \w+|\btook longer than [\d.]+ s", audit.event.description)
+    found = _FAILURE.search(audit.event.description)
     if found is None:
         return None
     more = wording.more_likely_under(audit)

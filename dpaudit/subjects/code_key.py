@@ -41,6 +41,8 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.subjects.command import Command
+
 MOST_OBJECTS = 200_000
 """Objects that one key may depend on."""
 _DEEPEST_SET = 20
@@ -177,6 +179,8 @@ class _Walk:
             if value is unknowable:
                 raise NoKeyError(f"it uses {name}")
         kind = type(value)
+        if isinstance(value, Command):
+            raise NoKeyError(f"it runs another program, {value.words[0]}")
         if isinstance(value, types.FunctionType):
             return self._function(value)
         if isinstance(value, type):

@@ -25,12 +25,11 @@ import cloudpickle
 
 from dpaudit.interpret import Outputs
 from dpaudit.subjects import by_value
+from dpaudit.subjects.command import INSIDE, end_commands
 from dpaudit.subjects.foreign import USER_MODULE
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.target import Target, module_of_file
 
-INSIDE = "DPAUDIT_FRESH_PROCESS"
-"""Set in the server: a file that audits when it is imported must not start servers without end."""
 PATIENCE = 30.0
 """Seconds for which an answer is awaited; a repeated call that hangs is ended then."""
 LARGEST = 1 << 26
@@ -213,6 +212,7 @@ def _be_child(line: Connection, number: int, payload: bytes) -> None:
         signal.alarm(0)
         kind, (_, units) = pickle.loads(line.recv_bytes())
         if kind == _END:
+            end_commands()
             return
         # ends the process where the function hangs
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

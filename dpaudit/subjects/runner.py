@@ -19,6 +19,7 @@ from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
 from dpaudit.language import Dataset
 from dpaudit.subjects import by_value
+from dpaudit.subjects.command import end_commands
 from dpaudit.subjects.target import Target
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
@@ -107,7 +108,11 @@ class Runner:
         return Parallel(n_jobs=self.jobs, **how)
 
     def close(self) -> None:
-        """End the worker processes, if any: later ones must see the user's modules as they are then."""
+        """End the worker processes, if any: later ones must see the user's modules as they are then.
+
+        Commands that were started here end too.
+        """
+        end_commands()
         if self._opened:
             from joblib.externals.loky import get_reusable_executor
 

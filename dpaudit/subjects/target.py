@@ -27,9 +27,11 @@ from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
 from dpaudit.options import CALL_TIME, PARAMETERS
+from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
+from dpaudit.subjects.command import Command
 from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.stated import is_portable
@@ -147,6 +149,10 @@ class FunctionTarget:
         Raises:
             DatasetError: the records cannot be put into the container.
         """
+        if isinstance(self.subject, Command):
+            # it reads text, which is made once and cannot be changed
+            prepared = self.subject.prepared(plain_records(dataset), self.container)
+            return lambda: prepared
         if self.container is None:
             return copier(dataset)
         records = plain_records(dataset)
@@ -170,7 +176,11 @@ class FunctionTarget:
         try:
             if self.call_time is None:
                 return self.subject(records, rng)
-            return called_within(self.call_time, lambda: self.subject(records, rng))
+            output = called_within(self.call_time, lambda: self.subject(records, rng))
+            if isinstance(output, TookLonger) and isinstance(self.subject, Command):
+                # where dpaudit waited says nothing of the program
+                return dataclasses.replace(output, where="its process was ended")
+            return output
         except (DpauditError, MemoryError):
             raise
         except Exception as error:

@@ -70,6 +70,15 @@ class _FirstLines(io.TextIOBase):
 _printed: dict[str, _FirstLines] = {}
 
 
+def first_lines(name: str) -> _FirstLines:
+    """The first lines of what somebody else's code prints, or writes to stderr, go to stderr through this.
+
+    Args:
+        name: of the code.
+    """
+    return _printed.setdefault(name, _FirstLines(name))
+
+
 @contextlib.contextmanager
 def guarded(name: str) -> Iterator[None]:
     """Run somebody else's code: what it raises, even `sys.exit()`, is its own error.
@@ -85,7 +94,7 @@ def guarded(name: str) -> Iterator[None]:
         MechanismError: anything was raised that is neither a `DpauditError` nor an interrupt.
     """
     try:
-        with contextlib.redirect_stdout(_printed.setdefault(name, _FirstLines(name))):
+        with contextlib.redirect_stdout(first_lines(name)):
             yield
     except (DpauditError, KeyboardInterrupt, StopNow):
         raise

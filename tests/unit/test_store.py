@@ -118,3 +118,20 @@ def test_a_function_that_is_gone(typed: Typed, tmp_path: Path) -> None:
     said = typed(f"replay {replay}")
     assert said.code == 2
     assert said.sentence == "There is no file u.py."
+
+
+def test_code_that_is_not_known_is_reproduced_too(typed: Typed, tmp_path: Path) -> None:
+    """The key of such code is random, and no part of the result."""
+    (tmp_path / "u.py").write_text(f"{USER}\nFILE = open(__file__)\n\n\ndef reads(d, rng):\n    FILE.seek(0)\n    "
+                                   "return coin(d, rng)\n")
+    typed("check u.py:reads --epsilon 1 --pair [0] [1] --runs 300 --json r.json")
+    replay = json.loads((tmp_path / "r.json").read_text())["audits"][0]["replay"]
+    assert "Reproduced: the same result." in typed(f"replay {replay}").err
+
+
+def test_own_randomness_that_nobody_declared_is_not_reproduced(typed: Typed, tmp_path: Path) -> None:
+    (tmp_path / "u.py").write_text("import os\n\n\ndef own(d, rng):\n    return d[0] + os.urandom(1)[0]\n")
+    typed("check u.py:own --epsilon 9 --pair [0] [1] --runs 300 --json r.json")
+    replay = json.loads((tmp_path / "r.json").read_text())["audits"][0]["replay"]
+    said = typed(f"replay {replay}").err
+    assert "Not reproduced: not all of the randomness of own follows the seed" in said

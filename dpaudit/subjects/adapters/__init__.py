@@ -5,11 +5,13 @@ modules have a `wrap` each, for what has to be said besides:
 
 | library | module | extra |
 | --- | --- | --- |
-| OpenDP | `dpaudit.subjects.adapters.opendp` | `[opendp]` |
-| diffprivlib | `dpaudit.subjects.adapters.diffprivlib` | `[diffprivlib]` |
-| python-dp | `dpaudit.subjects.adapters.pydp` | `[python-dp]` |
+| OpenDP | `dpaudit.adapters.opendp` | `[opendp]` |
+| diffprivlib | `dpaudit.adapters.diffprivlib` | `[diffprivlib]` |
+| python-dp | `dpaudit.adapters.pydp` | `[python-dp]` |
 
-Nothing of a library is imported here before one of its objects is seen.
+`known()` lists them with those of other packages, `recognised(object)` says which one takes an object, and `adapted`
+applies it. Other packages register adapters as entry points (`dpaudit.subjects.adapters.table`). Nothing of a library
+is imported here before one of its objects is seen.
 """
 
 from __future__ import annotations
@@ -22,18 +24,14 @@ from importlib import import_module
 from typing import TypeVar
 
 from dpaudit.subjects.adapters.base import Adapted
+from dpaudit.subjects.adapters.table import OWN, Adapter, adapter_of, known
 
-__all__ = ["LIBRARIES", "Adapted", "adapted"]
+__all__ = ["LIBRARIES", "Adapted", "Adapter", "adapted", "known", "recognised"]
 
 _Target = TypeVar("_Target")
 
-_ADAPTERS = {
-    "opendp": "dpaudit.subjects.adapters.opendp",
-    "diffprivlib": "dpaudit.subjects.adapters.diffprivlib",
-    "pydp": "dpaudit.subjects.adapters.pydp",
-}
-LIBRARIES = ("OpenDP", "diffprivlib", "python-dp")
-"""Their names, for messages."""
+LIBRARIES = tuple(one.library for one in OWN)
+"""Names of the libraries whose adapters are dpaudit's own, for messages."""
 _COMPILED = {"_partition_selection": "pydp"}
 """Names of modules that compiled parts of a library take, and anybody may: the library must have been imported."""
 
@@ -47,21 +45,33 @@ def adapted(target: _Target) -> _Target | Adapted:
     Raises:
         UsageError: an object of a library whose claim or relation cannot be read.
     """
-    if isinstance(target, Adapted | str):
-        return target
-    where = next((_ADAPTERS[name] for name in _libraries(target) if name in _ADAPTERS), None)
-    if where is None:
-        return target
-    wrapped: Adapted = import_module(where).wrap(target)
-    return wrapped
+    adapter = recognised(target)
+    return target if adapter is None else adapter.adapted(target)
 
 
-def _libraries(target: object) -> Iterator[str]:
-    """The packages that define a target."""
+def recognised(target: object) -> Adapter | None:
+    """The adapter that takes an object; None if it is audited as it is, or not at all.
+
+    Raises:
+        UsageError: two packages register adapters under one name.
+    """
+    return None if isinstance(target, Adapted | str) else adapter_of(_names(target))
+
+
+def _names(target: object) -> Iterator[str]:
+    """Full names of the classes that define a target, or of the function."""
     inner = target.func if isinstance(target, functools.partial) else target
     kind = inner if isinstance(inner, type) else type(inner)
     defined: tuple[object, ...] = (inner,) if inspect.isroutine(inner) else kind.__mro__
     for one in defined:
-        package = str(getattr(one, "__module__", "")).partition(".")[0]
+        package, _, rest = str(getattr(one, "__module__", "")).partition(".")
         behind = _COMPILED.get(package)
-        yield behind if behind in sys.modules and behind is not None else package
+        top = behind if behind in sys.modules and behind is not None else package
+        yield ".".join(part for part in (top, rest, getattr(one, "__qualname__", "")) if part)
+
+
+def __getattr__(name: str) -> object:
+    """`dpaudit.adapters.opendp` and the others, imported when they are first asked for."""
+    if name in {one.wrap.partition(":")[0].rpartition(".")[2] for one in OWN}:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
