@@ -20,7 +20,7 @@ from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, Relation
 
 GRID = 33
 """ε at which a profile is taken."""
-SMALLEST = 1e-9
+SMALLEST = 1e-6
 """The profile is taken up to the ε at which δ is this small, or this share of δ(0)."""
 
 

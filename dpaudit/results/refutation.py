@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from dpaudit.language import Claim
-from dpaudit.results.model import Attempt, ExactEvidence
+from dpaudit.results.model import Attempt, CurveRecord, ExactEvidence
 
 ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
@@ -49,6 +49,11 @@ def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
         rounded: what the program rounded to doubles; None where that is not known.
     """
     return CLAIM_ROUNDING if rounded is not None and not rounded and claim.rho is None else TOLERANCE
+
+
+def exceeds_curve(curve: CurveRecord) -> bool:
+    """Whether the exact parameter of the worst pair exceeds the claimed one by more than rounding."""
+    return curve.exact is not None and curve.exact > curve.claimed * (1 + ROUNDING) + 1e-12
 
 
 def misses(one: Attempt, guaranteed: float, *, at_most: bool, exactly: bool = False) -> bool:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import default_rng
@@ -84,6 +84,7 @@ class LearnedEvent:
         x, n: hits and samples on the dataset where it is more likely.
         y, m: hits and samples on the other dataset.
         family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
+        point: the (ε, δ) of a curve against which the event shows most; None where the claim is one (ε, δ).
     """
 
     event: Event
@@ -95,6 +96,7 @@ class LearnedEvent:
     y: int
     m: int
     family: str
+    point: tuple[float, float] | None = None
 
 
 class Learner:
@@ -168,6 +170,35 @@ class Learner:
         x, n, y, m = learned.x, learned.n, learned.y, learned.m
         x, y = discounted(x, n, y, m, price=CHOICE + max(cost, 0.0), ratio=ratio, delta=delta)
         return _learned(learned.event, learned.reverse, x, n, y, m, learned.family)
+
+    def choose_on_curve(self, points: Sequence[tuple[float, float]]) -> LearnedEvent:
+        """The event and the (ε, δ) of a claim that show most against it, as `choose_event` does for one (ε, δ).
+
+        Args:
+            points: the (ε, δ), all of which follow from the claim.
+        """
+        ratios = [math.exp(epsilon) for epsilon, _ in points]
+
+        def shown(x: Floats, n: int, y: Floats, m: int) -> Floats:
+            return np.array([
+                evidence(x, n, y, m, ratio=ratio, delta=delta)
+                for ratio, (_, delta) in zip(ratios, points, strict=True)
+            ])
+
+        def score(of: Offers) -> tuple[Floats, Floats]:
+            most = shown(of.x, of.n, of.y, of.m).max(axis=0)
+            return most - of.cost - RARITY * of.rarity, most
+
+        learned, cost = self._best(score)
+        x, n, y, m = learned.x, learned.n, learned.y, learned.m
+        if min(n, m) == 0:
+            return replace(learned, point=points[0])
+        best = int(shown(np.array([x]), n, np.array([y]), m)[:, 0].argmax())
+        delta = points[best][1]
+        x, y = discounted(x, n, y, m, price=CHOICE + max(cost, 0.0), ratio=ratios[best], delta=delta)
+        return replace(
+            _learned(learned.event, learned.reverse, x, n, y, m, learned.family), point=points[best]
+        )
 
     def certify(
         self, *, epsilon: float, delta: float, runs: int, alpha: float, thorough: bool = True
