@@ -12,17 +12,22 @@ if TYPE_CHECKING:
     from dpaudit.api.functions import assert_private, audit, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
-    from dpaudit.language import Claim
+    from dpaudit.language import Claim, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
-    "load", "verify", "worst",
+    "Claim", "GaussianDP", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Profile", "Renyi", "Result",
+    "TradeOff", "ZeroConcentrated", "assert_private", "audit", "compare", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
 # numpy and what comes with it take a second
 _WHERE = {
     "Claim": "dpaudit.language",
+    "GaussianDP": "dpaudit.language",
+    "Profile": "dpaudit.language",
+    "Renyi": "dpaudit.language",
+    "TradeOff": "dpaudit.language",
+    "ZeroConcentrated": "dpaudit.language",
     "InconclusiveAudit": "dpaudit.api.outcomes",
     "Interrupted": "dpaudit.api.outcomes",
     "PrivacyViolation": "dpaudit.api.outcomes",

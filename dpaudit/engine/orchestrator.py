@@ -49,6 +49,7 @@ from dpaudit.results.model import (
     SequentialEvidence,
     Timings,
     UtilityAudit,
+    Verdict,
 )
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
@@ -419,7 +420,7 @@ def _limits(job: PrivacyJob, out: sampled.Collected) -> list[Note]:
     """Violations that these samples cannot detect."""
     best = out.best
     delta = job.claim.delta
-    if best is None or not 0 < delta < 3 / best.evidence.n:
+    if best is None or job.claim.curve is not None or not 0 < delta < 3 / best.evidence.n:
         return []
     return [RareEvents(delta, best.evidence.n)]
 
@@ -494,7 +495,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         tradeoff_plot=loss_figures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
         loss_plot=loss_figures.loss_plot(job.claim, comparison),
         assumptions=findings.assumptions,
-        curve=curve_record(job.claim, weighed, findings.whole_curve, comparison),
+        curve=curve_record(job.claim, weighed, findings.whole_curve, comparison, refuted=verdict is Verdict.FAIL),
     )
 
 

@@ -245,7 +245,8 @@ def _sampled_refutation(collected: Collected, claim: Claim, request: Request) ->
 
 
 def _divergence_refutation(comparison: Comparison, claim: Claim) -> Reason:
-    assert comparison.order is not None and comparison.divergence is not None
+    assert comparison.order is not None
+    assert comparison.divergence is not None
     order = f"{comparison.order:.6g}".replace("inf", "∞")
     divergence = comparison.divergence if math.isfinite(comparison.divergence) else None
     label = claim.curve.label if claim.curve is not None else str(claim)

@@ -42,12 +42,14 @@ class Comparison:
         order: of a claim of divergences, the order that decides, and inf for zCDP at large orders.
         divergence: the pair's, at that order; a lower bound within rounding.
         allowed: the claimed one.
+        parameter: of a claim of Gaussian DP, the least μ of the pair; None where it is infinite or not known.
     """
 
     keeps: bool | None
     order: float | None = None
     divergence: float | None = None
     allowed: float | None = None
+    parameter: float | None = None
 
     @property
     def exceeds(self) -> bool:
@@ -56,8 +58,9 @@ class Comparison:
 
 
 def worst_point(curve: Curve, pairs: list[Exact]) -> float:
-    """The ε of the curve at which one of the pairs exceeds it most, or comes nearest to it."""
-    return max((_worst_point(curve, pair) for pair in pairs), default=(0.0, curve.typical))[1]
+    """The ε of the curve at which one of the pairs exceeds it most; the usual one where none does."""
+    excess, epsilon = max((_worst_point(curve, pair) for pair in pairs), default=(0.0, 0.0))
+    return epsilon if excess > 0 else curve.typical
 
 
 def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
@@ -87,7 +90,7 @@ def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
 
     low = float(epsilons[max(0, at - 1)])
     high = float(epsilons[min(len(epsilons) - 1, at + 1)])
-    for _ in range(24):
+    for _ in range(12):
         third = (high - low) / 3
         if at_epsilon(low + third) < at_epsilon(high - third):
             low += third
@@ -110,7 +113,7 @@ def whole_curve(curve: Curve, pair: Exact) -> Comparison:
         return Comparison(_keeps_lines(curve.lines, pair))
     assert isinstance(curve, GaussianDP)
     if isinstance(pair, PairLaws):
-        return Comparison(_keeps_gaussian(curve.mu, pair))
+        return _gaussian_vertices(curve.mu, pair)
     return Comparison(_densities_keep(curve, pair))
 
 
@@ -138,7 +141,7 @@ def _keeps_lines(lines: tuple[tuple[float, float], ...], pair: Exact) -> bool | 
     return bool((exact_profile <= allowed).all())
 
 
-def _keeps_gaussian(mu: float, pair: PairLaws) -> bool:
+def _gaussian_vertices(mu: float, pair: PairLaws) -> Comparison:
     """Whether every vertex of the trade-off curve, and so the curve, lies above that of N(0, 1) and N(μ, 1).
 
     An event with probabilities p and q does if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ; by symmetry that covers both directions.
@@ -147,7 +150,8 @@ def _keeps_gaussian(mu: float, pair: PairLaws) -> bool:
     inner = ~(((alpha <= 0) & (beta >= 1 - 1e-15)) | ((beta <= 0) & (alpha >= 1 - 1e-15)))
     with np.errstate(invalid="ignore"):
         needed = -ndtri(beta[inner]) - ndtri(alpha[inner])
-    return bool((needed <= mu * (1 + ROUNDING) + 1e-9).all())
+    least = float(needed.max(initial=0.0))
+    return Comparison(least <= mu * (1 + ROUNDING) + 1e-9, parameter=least if math.isfinite(least) else None)
 
 
 def _densities_keep(curve: GaussianDP, pair: Losses) -> bool | None:
@@ -174,8 +178,12 @@ def _by_divergence(curve: Renyi | ZeroConcentrated, pair: Exact) -> Comparison:
     if exact is None:
         return Comparison(None)
     slack = ROUNDING * np.maximum(1.0, limits) + 1e-12
-    excess = np.where(np.isinf(limits), -np.inf, exact - limits)
-    worst = int(np.argmax(np.where(np.isnan(excess), -np.inf, excess / np.maximum(np.abs(limits), 1e-300))))
+    finite = np.isfinite(limits)
+    excess = np.full(len(alphas), -np.inf)
+    excess[finite] = exact[finite] - limits[finite]
+    relative = np.full(len(alphas), -np.inf)
+    relative[finite] = excess[finite] / np.maximum(limits[finite], 1e-300)
+    worst = int(np.argmax(relative))
     keeps: bool | None = not bool((excess > slack).any())
     if isinstance(curve, ZeroConcentrated) and keeps and not _gaussian_alone(pair):
         # beyond the last order D_α is at most D_∞
@@ -238,12 +246,20 @@ def _renyi(p: Floats, q: Floats, alphas: Floats) -> Floats:
 
 
 def curve_record(
-    claim: Claim, sampled: SampledEvidence | None, comparison: Comparison | None, exact: Exact | None
+    claim: Claim, sampled: SampledEvidence | None, comparison: Comparison | None, exact: Exact | None, *,
+    refuted: bool,
 ) -> CurveRecord | None:
     """What is known of the parameter of a curve's family; None for a claim that is none.
 
     The lower bound follows from that on ε: with the confidence of the audit, p > e^ε q + δ for some event at every ε
     below it.
+
+    Args:
+        claim: the claim.
+        sampled: the best counts.
+        comparison: of exact distributions with the whole curve.
+        exact: the worst pair.
+        refuted: whether the claim is.
     """
     curve = claim.curve
     if curve is None:
@@ -255,6 +271,7 @@ def curve_record(
             parameter, claimed = "μ", curve.mu
             if epsilon > 0:
                 lower = _least(lambda mu: GaussianDP(mu).delta_at(epsilon), claim.delta, curve.mu)
+            known = comparison.parameter if comparison is not None else None
             if isinstance(exact, Losses) and _gaussian_alone(exact):
                 known = math.sqrt(sum(float(move) ** 2 for move in exact.moves.gaussian))
         case ZeroConcentrated():
@@ -280,6 +297,9 @@ def curve_record(
                 p, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
                 _, q = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
                 lower = max(0.0, p - math.exp(min(claim.epsilon, LARGEST)) * q)
+    if known is not None and not refuted:
+        # it exceeds the claim by rounding at most
+        known = min(known, claimed)
     return CurveRecord(
         text=curve.text, allowance=curve.allowance, label=curve.label, points=len(claim.points), parameter=parameter,
         claimed=claimed, lower=lower, exact=known,

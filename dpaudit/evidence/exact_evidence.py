@@ -34,6 +34,7 @@ from dpaudit.results.notes import (
     Rounded,
     SmallerDomain,
 )
+from dpaudit.results.refutation import refutes
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
@@ -100,7 +101,8 @@ def _every(
             raise
         findings.notes.append(NotExact(error))
         return
-    if findings.whole_curve is not None and findings.whole_curve.keeps is None:
+    kept = not any(refutes(one, job.claim) for one in findings.exact)
+    if kept and findings.whole_curve is not None and findings.whole_curve.keeps is None:
         findings.notes.append(CurveLeftOpen(str(job.claim)))
     if failing and all(failing):
         findings.withdraw()

@@ -251,7 +251,9 @@ def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
         track.bits_runs += samples[0].runs
 
 
-def update_martingale(process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples) -> tuple[int, int]:
+def update_martingale(
+    process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples
+) -> tuple[int, int]:
     """Test an event on fresh samples; returns its counts under the dataset where it is more likely, and the other."""
     top, bottom = reversed(samples) if learned.reverse else samples
     x, y = learned.event.count(top), learned.event.count(bottom)

@@ -75,6 +75,17 @@ def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
     return Claim.of(curve, relation=relation or own or ADD_REMOVE_ONE)
 
 
+def claim_under(curve: object, relation: Relation | None) -> Claim:
+    """A curve, or an object of dp-accounting, as a claim under a relation; without one under its own.
+
+    Profiles that dp-accounting computed for `dp-sgd(…)` are of add-remove-one, other curves of replace-one.
+    """
+    if not isinstance(curve, Curve):
+        return accounted(curve, relation=relation)
+    own = ADD_REMOVE_ONE if isinstance(curve, Profile) and curve.name.startswith("dp-sgd(") else REPLACE_ONE
+    return Claim.of(curve, relation=relation or own)
+
+
 def dp_sgd(*, noise: float, rate: float = 1.0, steps: int = 1) -> Profile:
     """The profile of DP-SGD: `steps` Gaussian sums of clipped gradients, with Poisson sampling, under add-remove-one.
 

@@ -26,6 +26,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, number, positive, probability, whole
 from dpaudit.language.zcdp import renyi_delta, renyi_delta_by_moments, zcdp_delta, zcdp_delta_by_moments
 from dpaudit.stats.arrays import FloatArray
+from dpaudit.stats.enclosed import near
 
 if TYPE_CHECKING:
     from dpaudit.language.claim import Claim
@@ -37,6 +38,8 @@ MOST_POINTS = 32
 """Most points of a curve that is given by points at which audits test it."""
 SMALL_SHARE = 1e-3
 """A smooth curve is tested up to the ε at which δ is this share of δ(0)."""
+ABOUT = 0.8
+"""Fraction of the best standard score that a point with a larger ε may have to be the one that is reported."""
 LARGEST = 700.0
 """The exponential of a larger ε is no double."""
 UP = 1e-12
@@ -96,8 +99,8 @@ class Curve(ABC):
 
         return Claim.of(self, relation=relation)
 
-    def epsilon_at(self, delta: float) -> float:
-        """The least ε ≥ 0 at which at most δ is allowed, rounded up; infinity where no ε is enough."""
+    def epsilon_at(self, delta: float, *, tolerance: float = 1e-12) -> float:
+        """The least ε ≥ 0 at which at most δ is allowed, up to `tolerance` more; infinity where no ε is enough."""
         probability("delta", delta)
         if self.delta_at(0.0) <= delta:
             return 0.0
@@ -109,7 +112,7 @@ class Curve(ABC):
         for _ in range(50):
             middle = (low + high) / 2
             low, high = (low, middle) if self.delta_at(middle) <= delta else (middle, high)
-            if high - low <= 1e-12 * high:
+            if high - low <= tolerance * high:
                 break
         return high
 
@@ -120,10 +123,15 @@ class Curve(ABC):
 
     @cached_property
     def typical(self) -> float:
-        """Of `points`, the ε at which a mechanism with twice the privacy loss shows with the fewest samples."""
+        """Of `points`, an ε at which a mechanism with twice the privacy loss shows with few samples.
+
+        Of points that are about as good (`ABOUT`) the largest ε, because a bound on ε says most there.
+        """
         twice = self.scaled(2.0)
-        best, most = self.points[0][0], -1.0
-        for epsilon, delta in self.points:
+        scores: list[tuple[float, float]] = []
+        # a lower bound on ε cannot be below 0, so nothing would show there that the claim keeps
+        usable = [point for point in self.points if point[0] > 0] or self.points
+        for epsilon, delta in usable[:: max(1, len(usable) // 8)]:
             # the event at which the line of slope e^ε touches the curve of the other claim
             h = 1e-3 * max(epsilon, 0.1)
             slope = (twice.delta_at(epsilon + h) - twice.delta_at(epsilon)) / (math.exp(epsilon) * math.expm1(h))
@@ -131,10 +139,18 @@ class Curve(ABC):
             p = min(1.0, twice.delta_at(epsilon) + math.exp(epsilon) * q)
             excess = p - math.exp(epsilon) * q - delta
             noise = p * (1 - p) + math.exp(2 * epsilon) * q * (1 - q)
-            score = excess / math.sqrt(max(noise, 1e-12))
-            if score > most:
-                best, most = epsilon, score
-        return best
+            scores.append((excess / math.sqrt(max(noise, 1e-12)), epsilon))
+        most = max(scores)[0]
+        return max(epsilon for score, epsilon in scores if score >= ABOUT * most)
+
+    def drawn(self, epsilons: Sequence[float]) -> list[float]:
+        """δ at some ε, for figures: between `points`, in a straight line in e^ε."""
+        ends, deltas = zip(*self.points, strict=True)
+        inside = np.interp(np.exp(np.minimum(epsilons, LARGEST)), np.exp(np.minimum(ends, LARGEST)), deltas)
+        return [
+            float(delta) if epsilon <= ends[-1] else self.delta_at(epsilon)
+            for epsilon, delta in zip(epsilons, inside, strict=True)
+        ]
 
     def _reach(self) -> float:
         """Up to where a smooth curve is tested."""
@@ -165,11 +181,16 @@ class GaussianDP(Curve):
     kind: ClassVar[str] = "gdp"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", positive("mu", self.mu))
+        # a double even in an enclosed run, as no draw uses it
+        object.__setattr__(self, "mu", positive("mu", near(self.mu)))
 
     def delta_at(self, epsilon: float) -> float:
         """Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), rounded up (interval arithmetic)."""
         return _gaussian_delta(self.mu, at_least("epsilon", epsilon, 0))
+
+    def drawn(self, epsilons: Sequence[float]) -> list[float]:
+        """δ at some ε."""
+        return [self.delta_at(epsilon) for epsilon in epsilons]
 
     def group(self, k: int) -> GaussianDP:
         """kμ.  Source: Dong, Roth and Su 2022, Theorem 2.14 and what follows it."""
@@ -244,7 +265,7 @@ class ZeroConcentrated(Curve):
     kind: ClassVar[str] = "zcdp"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", positive("rho", self.rho))
+        object.__setattr__(self, "rho", positive("rho", near(self.rho)))
 
     def delta_at(self, epsilon: float) -> float:
         """The smallest δ that covers all events (`zcdp_delta`)."""
@@ -401,6 +422,10 @@ class _Lines(Curve):
         vertices = self._vertices
         largest = float((1 - vertices[:, 1] - math.exp(min(epsilon, LARGEST)) * vertices[:, 0]).max())
         return min(1.0, *stated, max(0.0, largest * (1 + UP) + 1e-15))
+
+    def drawn(self, epsilons: Sequence[float]) -> list[float]:
+        """δ at some ε."""
+        return [self.delta_at(epsilon) for epsilon in epsilons]
 
     def group(self, k: int) -> TradeOff:
         """The trade-off function 1 − (1 − f)∘…∘(1 − f).  Source: Dong, Roth and Su 2022, Theorem 2.14."""
@@ -617,7 +642,7 @@ _FORMS = (
 
 def _pairs(given: Mapping[float, float] | Iterable[tuple[float, float]], how: str) -> list[tuple[float, float]]:
     try:
-        pairs = [(float(a), float(b)) for a, b in (given.items() if isinstance(given, Mapping) else given)]
+        pairs = [(float(near(a)), float(near(b))) for a, b in (given.items() if isinstance(given, Mapping) else given)]
     except (TypeError, ValueError):
         raise ParameterError(f"{how}, not {given!r}.") from None
     if not pairs:

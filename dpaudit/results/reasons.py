@@ -105,8 +105,8 @@ class DivergenceRefutation(Reason):
     def sentence(self, door: Door) -> str:
         needed = "infinite" if self.divergence is None else f"{self.divergence:.7g}"
         return (
-            f"The Rényi divergence of order {self.order} between the output distributions of related datasets is {needed}, "
-            f"where {self.claim} allows {self.allowed:.6g}, computed exactly."
+            f"The Rényi divergence of order {self.order} between the output distributions of related datasets is "
+            f"{needed}, where {self.claim} allows {self.allowed:.6g}, computed exactly."
         )
 
 

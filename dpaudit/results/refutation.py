@@ -45,10 +45,11 @@ def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
     """By how much, relative above 1, an interval must lie above a claim to refute it.
 
     Args:
-        claim: the δ of one of zCDP is from a search, and less precise than a formula.
+        claim: the δ of one of zCDP, or of a curve, is from a search, and less precise than a formula.
         rounded: what the program rounded to doubles; None where that is not known.
     """
-    return CLAIM_ROUNDING if rounded is not None and not rounded and claim.rho is None else TOLERANCE
+    searched = claim.rho is not None or claim.curve is not None
+    return CLAIM_ROUNDING if rounded is not None and not rounded and not searched else TOLERANCE
 
 
 def exceeds_curve(curve: CurveRecord) -> bool:
