@@ -50,7 +50,7 @@ def stated_claim(
     """
     if claim is None:
         return {"epsilon": epsilon, "delta": delta, "relation": relation}
-    if isinstance(claim, Curve | str) or is_accounting(claim):
+    if isinstance(claim, Curve) or (isinstance(claim, str) and "(" in claim) or is_accounting(claim):
         if epsilon is not None or delta is not None:
             raise UsageError("The claim is given twice; leave epsilon and delta out, or the claim.")
         return {"epsilon": None, "claim": claim, "relation": relation}

@@ -114,8 +114,8 @@ def _by_key(pairs: Iterable[tuple[float, float]]) -> str:
 
 def _claim(claim: Claim) -> str:
     if claim.curve is not None:
-        under = "REPLACE_ONE" if claim.relation == REPLACE_ONE else f"relation_named({claim.relation.name!r})"
-        return f"{_curve(claim.curve)}.under({under})"
+        under = "" if claim.relation == REPLACE_ONE else f", relation=relation_named({claim.relation.name!r})"
+        return f"dpaudit.Claim.of({_curve(claim.curve)}{under})"
     relation = "" if claim.relation == REPLACE_ONE else f", relation=relation_named({claim.relation.name!r})"
     if claim.rho is not None:
         return f"dpaudit.Claim.zcdp({claim.rho!r}, epsilon={claim.epsilon!r}{relation})"

@@ -23,7 +23,8 @@ from dpaudit.language.card import (
     KnownBug,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
-from dpaudit.language.curves import Curve, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated, parse_curve
+from dpaudit.language.curve_text import parse_curve
+from dpaudit.language.curves import Curve, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,10 +27,6 @@ from dpaudit.language.checks import at_least, number, positive, probability, who
 from dpaudit.language.zcdp import renyi_delta, renyi_delta_by_moments, zcdp_delta, zcdp_delta_by_moments
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosed import near
-
-if TYPE_CHECKING:
-    from dpaudit.language.claim import Claim
-    from dpaudit.language.relation import Relation
 
 POINTS = 16
 """Points of a smooth curve at which audits test it."""
@@ -49,7 +45,7 @@ Floats = FloatArray
 
 
 class Curve(ABC):
-    """A claim of privacy that is more than one (ε, δ), without its relation; `under(relation)` makes it a `Claim`."""
+    """A claim of privacy that is more than one (ε, δ), without its relation; `Claim.of` makes it a claim."""
 
     kind: ClassVar[str]
     """Its name in texts: "gdp", "zcdp", "rdp", "tradeoff" or "profile"."""
@@ -92,12 +88,6 @@ class Curve(ABC):
     def implies(self, other: Curve) -> bool:
         """Whether this claim is known to imply the other (up to rounding)."""
         return self == other
-
-    def under(self, relation: Relation) -> Claim:
-        """The claim under a relation."""
-        from dpaudit.language.claim import Claim  # which has a curve
-
-        return Claim.of(self, relation=relation)
 
     def epsilon_at(self, delta: float, *, tolerance: float = 1e-12) -> float:
         """The least ε ≥ 0 at which at most δ is allowed, up to `tolerance` more; infinity where no ε is enough."""
@@ -585,59 +575,6 @@ class TradeOff(_Lines):
     def allowance(self) -> str:
         """E.g. "f"."""
         return "the trade-off function"
-
-
-def parse_curve(text: str) -> Curve:
-    """A curve from its text.
-
-    "gdp(0.5)", "zcdp(0.1)", "rdp(2: 0.5, 8: 1.1)", "profile(0: 0.38, 1: 0.13)", "tradeoff(0: 1, 0.2: 0.2, 1: 0)" or
-    "dp-sgd(noise=1.1, rate=0.01, steps=1000)", whose profile dp-accounting computes.
-
-    Raises:
-        ParameterError: it is no such text.
-    """
-    name, bracket, rest = text.strip().partition("(")
-    inside = rest.strip()
-    if not bracket or not inside.endswith(")") or name.strip().lower() not in _READERS:
-        raise ParameterError(
-            f"A claim is written as one of {', '.join(_FORMS)}, not {text!r}; (ε, δ) has options of its own."
-        )
-    try:
-        return _READERS[name.strip().lower()](inside[:-1].strip())
-    except ValueError as error:
-        if isinstance(error, ParameterError):
-            raise
-        raise ParameterError(f"{text!r} cannot be read as a claim: {error}.") from None
-
-
-def _numbers(inside: str) -> list[tuple[float, float]]:
-    parts = [part.partition(":") for part in inside.split(",") if part.strip()]
-    if not parts or not all(colon for _, colon, _ in parts):
-        raise ValueError("write pairs such as 2: 0.5, 8: 1.1")
-    return [(float(first), float(second)) for first, _, second in parts]
-
-
-def _dp_sgd(inside: str) -> Curve:
-    from dpaudit.language.accounting import dp_sgd
-
-    given = {word.strip(): float(value) for word, _, value in (part.partition("=") for part in inside.split(","))}
-    if not set(given) <= {"noise", "rate", "steps"} or "noise" not in given:
-        raise ValueError("write dp-sgd(noise=1.1, rate=0.01, steps=1000)")
-    return dp_sgd(noise=given["noise"], rate=given.get("rate", 1.0), steps=round(given.get("steps", 1)))
-
-
-_READERS: Mapping[str, Callable[[str], Curve]] = {
-    "gdp": lambda inside: GaussianDP(float(inside)),
-    "zcdp": lambda inside: ZeroConcentrated(float(inside)),
-    "rdp": lambda inside: Renyi(_numbers(inside)),
-    "profile": lambda inside: Profile(_numbers(inside)),
-    "tradeoff": lambda inside: TradeOff(_numbers(inside)),
-    "dp-sgd": _dp_sgd,
-}
-_FORMS = (
-    "gdp(0.5)", "zcdp(0.1)", "rdp(2: 0.5, 8: 1.1)", "profile(0: 0.38, 1: 0.13)", "tradeoff(0: 1, 0.2: 0.2, 1: 0)",
-    "dp-sgd(noise=1.1, rate=0.01, steps=1000)",
-)
 
 
 def _pairs(given: Mapping[float, float] | Iterable[tuple[float, float]], how: str) -> list[tuple[float, float]]:

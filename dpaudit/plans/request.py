@@ -280,6 +280,8 @@ class Request:
             raise UsageError("{} sets the number of records of found pairs; it needs {}.", SIZE, DATA)
         self._settle_claim()
         numbers = (self.epsilon, self.delta, self.relation)
+        if self.claim is not None and self.claim.curve is not None and any(given is not None for given in numbers):
+            raise UsageError("Give {}, or {} and {}, not both.", CLAIM, EPSILON, DELTA)
         if self.claim is not None and any(given is not None for given in numbers):
             raise UsageError("A claim already has ε, δ and the relation; give either the claim or these.")
         named = [target for target in self.targets if isinstance(target, str)]
@@ -432,7 +434,7 @@ class Request:
             }
             if (claim := value.get("claim")) is not None:
                 text, relation = claim
-                made["claim"] = parse_curve(text).under(relation_named(relation))
+                made["claim"] = Claim.of(parse_curve(text), relation=relation_named(relation))
             if (container := value.get("container")) is not None:
                 made["container"] = container_from_json(container)
             if (table := value.get("table")) is not None:
