@@ -14,20 +14,26 @@ if TYPE_CHECKING:
     from dpaudit.api.functions import assert_private, audit, audit_samples, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
-    from dpaudit.language import Claim
+    from dpaudit.language import Claim, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
     from dpaudit.subjects import adapters
     from dpaudit.subjects.command import command
 
 __all__ = [
-    "Claim", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "ScoresResult",
-    "adapters", "assert_private", "audit", "audit_guesses", "audit_samples", "audit_scores", "command", "compare",
-    "count_guesses", "load", "verify", "worst",
+    "Claim", "GaussianDP", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Profile",
+    "Renyi", "Result", "ScoresResult", "TradeOff", "ZeroConcentrated", "adapters", "assert_private", "audit",
+    "audit_guesses", "audit_samples", "audit_scores", "command", "compare", "count_guesses", "load", "verify",
+    "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
 # numpy and what comes with it take a second
 _WHERE = {
     "Claim": "dpaudit.language",
+    "GaussianDP": "dpaudit.language",
+    "Profile": "dpaudit.language",
+    "Renyi": "dpaudit.language",
+    "TradeOff": "dpaudit.language",
+    "ZeroConcentrated": "dpaudit.language",
     "InconclusiveAudit": "dpaudit.api.outcomes",
     "Interrupted": "dpaudit.api.outcomes",
     "PrivacyViolation": "dpaudit.api.outcomes",

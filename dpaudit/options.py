@@ -17,7 +17,7 @@ Door: TypeAlias = Literal["command line", "Python", "pytest"]
 KINDS: Mapping[str, type] = MappingProxyType({
     "number": float, "count": int, "flag": bool, "text": str,
     # texts on the command line, and something else in a request
-    "relation": str, "pair": str, "parameters": str, "sizes": str, "evidence": str,
+    "relation": str, "pair": str, "parameters": str, "sizes": str, "evidence": str, "claim": str,
 })
 """What an option's value is: the type that a setting of a project has, and that a word is read as."""
 PANELS = ("What to audit", "Claim", "Datasets", "Effort", "Output")
@@ -110,6 +110,12 @@ RELATION = Option(
     "Which datasets are neighbours: replace-one, add-remove-one, private-rows, answers-l1, answers-l2 or answers-linf; "
     "append :k for groups of k (replace-one:3).",
     unset="the target's own, or replace-one", panel="Claim", metavar="NAME", test=True,
+)
+CLAIM = Option(
+    "claim", "claim",
+    "Test a curve at many (ε, δ) together, instead of one: 'gdp(0.5)', 'zcdp(0.1)', 'rdp(2: 0.5, 8: 1.1)', "
+    "'profile(0: 0.38, 1: 0.13)', 'tradeoff(0: 1, 0.2: 0.2, 1: 0)' or 'dp-sgd(noise=1.1, rate=0.01, steps=1000)'.",
+    panel="Claim", metavar="CURVE", unset="the target's own", test=True,
 )
 DATA = Option(
     "data", "text", "Description of a record, e.g. 'integers(0, 3)', instead of --domain.", panel="Datasets",
@@ -244,6 +250,7 @@ NAME = Option(
 CHECK: tuple[Option, ...] = (
     EPSILON,
     DELTA,
+    CLAIM,
     RELATION,
     PAIR,
     DATA.but(

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from dpaudit.errors import DpauditError, UsageError
-from dpaudit.language import Claim, Mechanism
+from dpaudit.language import Claim, Curve, Mechanism
+from dpaudit.language.accounting import is_accounting
 from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.registry import in_catalogue
@@ -20,13 +21,10 @@ from dpaudit.results.given_data import GivenPair, given_pair
 from dpaudit.results.stream import Event
 from dpaudit.subjects.recorded import Recorded
 
-if TYPE_CHECKING:
-    pass
-
 Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""
-ClaimLike: TypeAlias = Claim | float | tuple[float, float]
-"""A claim, ε, or (ε, δ)."""
+ClaimLike: TypeAlias = Claim | Curve | float | tuple[float, float] | object
+"""A claim, a curve such as `GaussianDP(0.5)`, ε, (ε, δ), or an event, distribution or accountant of dp-accounting."""
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -68,19 +66,26 @@ def stated_claim(
     """
     if claim is None:
         return {"epsilon": epsilon, "delta": delta, "relation": relation}
+    if isinstance(claim, Curve) or (isinstance(claim, str) and "(" in claim) or is_accounting(claim):
+        if epsilon is not None or delta is not None:
+            raise UsageError("The claim is given twice; leave epsilon and delta out, or the claim.")
+        return {"epsilon": None, "claim": claim, "relation": relation}
     if epsilon is not None or delta is not None or (relation is not None and isinstance(claim, Claim)):
         raise UsageError("The claim is given twice; leave epsilon, delta and relation out, or the claim.")
     if isinstance(claim, Claim):
-        if claim.rho is not None:
+        if claim.rho is not None or claim.curve is not None:
             return {"claim": claim}
         return {"epsilon": claim.epsilon, "delta": claim.delta, "relation": claim.relation.name}
     numbers = tuple(claim) if isinstance(claim, tuple | list) else (claim, 0.0)
     if len(numbers) != 2 or not all(isinstance(n, Real) and not isinstance(n, bool) for n in numbers):
-        raise UsageError(f"A claim is ε, (ε, δ) or a dpaudit.Claim, not {claim!r}.")
+        raise UsageError(
+            f"A claim is ε, (ε, δ) or a dpaudit.Claim, a curve such as dpaudit.GaussianDP(0.5), or "
+            f"an event of dp-accounting, not {claim!r}."
+        )
     return {"epsilon": float(numbers[0]), "delta": float(numbers[1]), "relation": relation}
 
 
-HOW_TO_CLAIM = "Give ε, (ε, δ) or a dpaudit.Claim as the second argument."
+HOW_TO_CLAIM = "Give ε, (ε, δ), a dpaudit.Claim or a curve such as dpaudit.GaussianDP(0.5) as the second argument."
 HOW_TO_PLACE = (
     "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' to let dpaudit find pairs."
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from dpaudit.language import REPLACE_ONE, Claim, Dataset, Mechanism, Multiset
+from dpaudit.language import REPLACE_ONE, Claim, Curve, Dataset, Mechanism, Multiset, Profile, Renyi, TradeOff
 from dpaudit.language.containers import Array, Container, Frame
 from dpaudit.results.given_data import GivenPair, Table
 from dpaudit.results.model import Result
@@ -53,6 +53,8 @@ def _shown(value: object) -> str:
         return "…"
     if isinstance(value, Claim):
         text = _claim(value)
+    elif isinstance(value, Curve):
+        text = _curve(value)
     elif isinstance(value, GivenPair):
         text = f"({', '.join(_dataset(one, value.container) for one in value.datasets)})"
     elif isinstance(value, Table):
@@ -98,7 +100,25 @@ def _written(record: object) -> str:
     return repr(record)
 
 
+def _curve(curve: Curve) -> str:
+    match curve:
+        case Renyi(orders=pairs):
+            return f"dpaudit.Renyi({_by_key(pairs)})"
+        case TradeOff(vertices=pairs):
+            return f"dpaudit.TradeOff({_by_key(pairs)})"
+        case Profile(lines=pairs, name=name):
+            return repr(name) if name.startswith("dp-sgd(") else f"dpaudit.Profile({_by_key(pairs)})"
+    return f"dpaudit.{curve!r}"
+
+
+def _by_key(pairs: Iterable[tuple[float, float]]) -> str:
+    return f"{{{', '.join(f'{_written(a)}: {b!r}' for a, b in pairs)}}}"
+
+
 def _claim(claim: Claim) -> str:
+    if claim.curve is not None:
+        under = "" if claim.relation == REPLACE_ONE else f", relation=relation_named({claim.relation.name!r})"
+        return f"dpaudit.Claim.of({_curve(claim.curve)}{under})"
     relation = "" if claim.relation == REPLACE_ONE else f", relation=relation_named({claim.relation.name!r})"
     if claim.rho is not None:
         return f"dpaudit.Claim.zcdp({claim.rho!r}, epsilon={claim.epsilon!r}{relation})"

@@ -86,7 +86,9 @@ def audit(
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
             OpenDP, diffprivlib or python-dp (`dpaudit.subjects.adapters`).
-        claim: ε, (ε, δ) or a `Claim`; None for the target's own: mechanisms and objects of libraries state one, and a
+        claim: ε, (ε, δ), a `Claim`, a curve (`GaussianDP(0.5)`, `ZeroConcentrated(0.1)`, `Renyi({2: 0.5})`, `TradeOff`,
+            `Profile`, or its text, such as "gdp(0.5)"), or an event, privacy loss distribution or accountant of
+            dp-accounting; None for the target's own: mechanisms and objects of libraries state one, and a
             function may (`f.claim`).
         epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are
             "replace-one" and "add-remove-one", with ":k" for groups of k; a relation may accompany a numeric `claim`.

@@ -19,6 +19,7 @@ from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
 from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.curves import curve_record
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
@@ -59,6 +60,7 @@ from dpaudit.results.model import (
     SequentialEvidence,
     Timings,
     UtilityAudit,
+    Verdict,
 )
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
@@ -317,6 +319,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
                 )
         findings.job = job
         yield from exact_evidence(job, findings, runner)
+        job = findings.job
         if job.tests and refutation(findings.assumptions) is None:
             yield from _sampled(job, request, work, findings, runner)
     except TimeLimitError:
@@ -330,7 +333,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             raise
         findings.crash = str(InternalError(described(error)))
         findings.crashed = True
-    return _result(job, request, findings, runner, work)
+    return _result(findings.job or job, request, findings, runner, work)
 
 
 def _sampled(
@@ -352,6 +355,9 @@ def _sampled(
         used = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
         if state.refuted and isinstance(job, PairSearch):
             yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, used=used)
+        if not findings.exact:
+            # exact evidence has chosen the point of a curve already
+            job = findings.job = sampled.settled(job, state)
         yield from sampled.certify(
             job, state, runner, out, seed=request.seed, used=used, certify=request.certify
         )
@@ -436,7 +442,7 @@ def _limits(job: PrivacyJob, out: sampled.Collected) -> list[Note]:
     """Violations that these samples cannot detect."""
     best = out.best
     delta = job.claim.delta
-    if best is None or not 0 < delta < 3 / best.evidence.n:
+    if best is None or job.claim.curve is not None or not 0 < delta < 3 / best.evidence.n:
         return []
     return [RareEvents(delta, best.evidence.n)]
 
@@ -511,6 +517,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         tradeoff_plot=loss_figures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
         loss_plot=loss_figures.loss_plot(job.claim, comparison),
         assumptions=findings.assumptions,
+        curve=curve_record(job.claim, weighed, findings.whole_curve, comparison, refuted=verdict is Verdict.FAIL),
     )
 
 

@@ -49,6 +49,8 @@ def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
     except NoKeyError as error:
         return EvidenceKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
+    if job.claim.curve is not None:
+        claim.append(repr(job.claim.curve))
     # calls that may take only so long have other outcomes
     seconds = job.target.call_time if isinstance(job.target, FunctionTarget) else None
     limit = [] if seconds is None else [seconds]

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from dpaudit.evidence.assumptions import TYPES, VARIES, refutation
+from dpaudit.evidence.curves import Comparison
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.needed import POSSIBLE_RUNS, counted_for_power, violation_to_detect, with_learning
 from dpaudit.evidence.sampled import Collected
@@ -20,6 +21,8 @@ from dpaudit.results.reasons import (
     ClaimAllowsEverything,
     ConstantOutput,
     Crash,
+    CurveRefutation,
+    DivergenceRefutation,
     ExactPairsKeepClaim,
     ExactRefutation,
     FiniteDomainRefutation,
@@ -78,6 +81,7 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     enumerated = findings.enumeration
     refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in findings.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
+    divergence = findings.whole_curve if findings.whole_curve is not None and findings.whole_curve.exceeds else None
     crash = () if findings.crash is None else (AlsoCrashed(findings.crash),)
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
@@ -87,6 +91,8 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
             return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, undecided)
         bound = NoClaim(findings.collected.epsilon_lower, claim.delta, 1 - request.alpha)
         return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, bound)
+    if divergence is not None:
+        return Decision(Verdict.FAIL, EvidenceKind.EXACT, _divergence_refutation(divergence, claim), crash)
     if refuted_by_runs and findings.collected is not None:
         odd = findings.worst is not None and not _by_bits(findings.collected)
         disagreement = (SamplesDisagree(request.alpha),) if odd else ()
@@ -98,7 +104,8 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.INCONCLUSIVE, kind, undecided)
     if enumerated is not None:
         return Decision(Verdict.PASS, kind, _proof(enumerated, claim))
-    if findings.exact and isinstance(job, WorstCaseSearch):
+    open_curve = claim.curve is not None and kind is EvidenceKind.SAMPLED
+    if findings.exact and isinstance(job, WorstCaseSearch) and not open_curve:
         return Decision(Verdict.PASS, kind, WorstPairKeepsClaim())
     if findings.exact and isinstance(job, GroupChains):
         return Decision(Verdict.PASS, kind, WorstChainKeepsClaim())
@@ -167,6 +174,9 @@ def _kind(job: PrivacyJob, findings: Findings) -> EvidenceKind:
         proof = findings.enumeration.proof
         return EvidenceKind.EXHAUSTIVE if proof is None or proof.certain else EvidenceKind.EXACT
     every = findings.exact and len(findings.exact) >= len(job.pairs)
+    if job.claim.curve is not None and (findings.whole_curve is None or findings.whole_curve.keeps is not True):
+        # single points of a curve prove nothing of the rest
+        every = False
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
@@ -240,10 +250,25 @@ def _exact_refutation(findings: Findings, claim: Claim) -> Reason:
 
 def _sampled_refutation(collected: Collected, claim: Claim, request: Request) -> Reason:
     state = collected.sequential
+    if claim.curve is not None:
+        best = collected.best
+        return CurveRefutation(
+            claim.curve.label, len(state.points or ()), 1 - request.alpha, _by_bits(collected), state.refuted_at,
+            state.prior is not None, 0.0 if best is None else best.evidence.epsilon_lower, claim.epsilon, claim.delta,
+        )
     return SampledRefutation(
         collected.epsilon_lower, 1 - request.alpha, claim.epsilon, claim.delta, _by_bits(collected), state.refuted_at,
         state.prior is not None,
     )
+
+
+def _divergence_refutation(comparison: Comparison, claim: Claim) -> Reason:
+    assert comparison.order is not None
+    assert comparison.divergence is not None
+    order = f"{comparison.order:.6g}".replace("inf", "∞")
+    divergence = comparison.divergence if math.isfinite(comparison.divergence) else None
+    label = claim.curve.label if claim.curve is not None else str(claim)
+    return DivergenceRefutation(label, order, divergence, comparison.allowed or 0.0)
 
 
 def _by_bits(collected: Collected) -> bool:

@@ -87,6 +87,18 @@ def compared(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) ->
     return ComparedPair(pair, laws, enclosed(exact, laws, mechanism, pair, claim), event)
 
 
+def comparison(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Exact:
+    """The laws of both datasets, or else the privacy losses of the densities of what is released.
+
+    Raises:
+        NotEnumerableError: as `compared`.
+    """
+    try:
+        return compare(mechanism, pair, cache)
+    except NotEnumerableError:
+        return losses_of(mechanism, pair)
+
+
 def losses_of(mechanism: Mechanism, pair: Pair) -> Losses:
     """The privacy losses of what a mechanism releases on a pair.
 

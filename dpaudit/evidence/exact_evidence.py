@@ -11,18 +11,20 @@ import numpy as np
 from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
-from dpaudit.evidence.density import ComparedPair, Losses, compared
+from dpaudit.evidence.curves import whole_curve, worst_comparison, worst_point
+from dpaudit.evidence.density import ComparedPair, Exact, Losses, compared, comparison
 from dpaudit.evidence.exact import PairLaws, finite, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
 from dpaudit.interpret import LawCache
-from dpaudit.language import Mechanism
+from dpaudit.language import Curve, Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.results.model import Proof
 from dpaudit.results.notes import (
+    CurveLeftOpen,
     ExactFailures,
     Note,
     NotEveryPairExact,
@@ -32,6 +34,7 @@ from dpaudit.results.notes import (
     Rounded,
     SmallerDomain,
 )
+from dpaudit.results.refutation import refutes
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
@@ -52,6 +55,8 @@ def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Gener
     if not isinstance(target, MechanismTarget) or not job.exact or job.black_box:
         return
     before = copies(target) if is_examined(target) else None
+    if job.claim.curve is not None:
+        job = _at_worst_point(job, job.claim.curve, target.subject, findings, runner)
     yield from _every(job, target.subject, findings, runner)
     if findings.worst is not None and isinstance(findings.worst.comparison, PairLaws):
         try:
@@ -59,6 +64,25 @@ def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Gener
         except MechanismError:
             findings.withdraw()
             raise
+
+
+def _at_worst_point(
+    job: PrivacyJob, curve: Curve, mechanism: Mechanism, findings: Findings, runner: Runner
+) -> PrivacyJob:
+    """The job at the point of its curve that the exact pairs exceed most; and what they say of the whole curve."""
+    comparisons: list[Exact] = []
+    try:
+        for pair in job.pairs:
+            with runner.limited(), guarded(job.target.name):
+                comparisons.append(comparison(mechanism, pair, findings.laws))
+        with runner.limited():
+            job = replace(job, claim=job.claim.at(worst_point(curve, comparisons)))
+            findings.whole_curve = worst_comparison([whole_curve(curve, one) for one in comparisons])
+    except NotEnumerableError:
+        # the comparison at one point says so
+        return job
+    findings.job = job
+    return job
 
 
 def _every(
@@ -77,6 +101,9 @@ def _every(
             raise
         findings.notes.append(NotExact(error))
         return
+    kept = not any(refutes(one, job.claim) for one in findings.exact)
+    if kept and findings.whole_curve is not None and findings.whole_curve.keeps is None:
+        findings.notes.append(CurveLeftOpen(str(job.claim)))
     if failing and all(failing):
         findings.withdraw()
         raise always_fails(job.target.name, next(one for one in failing if one is not None))

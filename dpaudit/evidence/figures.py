@@ -56,7 +56,10 @@ def profile(
         low, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
         _, high = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
         certified = rounded(np.clip(low - np.exp(grid) * high, 0, 1))
-    return ProfilePlot(grid.tolist(), rounded(claim.delta_at(e) for e in grid.tolist()), curve, certified)
+    allowed = (
+        [claim.delta_at(e) for e in grid.tolist()] if claim.curve is None else claim.curve.drawn(grid.tolist())
+    )
+    return ProfilePlot(grid.tolist(), rounded(allowed), curve, certified)
 
 
 def bound(certified: Certified, delta: float) -> BoundPlot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dpaudit.evidence.curves import Comparison
 from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.needed import Needed
 from dpaudit.evidence.sampled import Collected
@@ -43,6 +44,8 @@ class Findings:
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
     enumeration: Enumeration | None = None
     """None where not every pair of a finite domain was compared."""
+    whole_curve: Comparison | None = None
+    """Of a claim that is a curve, the worst comparison of a pair with all of it; None where none was made."""
     collected: Collected | None = None
     searched: int = 0
     """Samples used to search for pairs and to minimise them, of both datasets."""
@@ -64,4 +67,4 @@ class Findings:
     def withdraw(self) -> None:
         """Take back all that was computed exactly: it is of no one mechanism, or of nothing but failures."""
         self.exact.clear()
-        self.worst = self.delta = self.chain = self.enumeration = None
+        self.worst = self.delta = self.chain = self.enumeration = self.whole_curve = None

@@ -46,7 +46,11 @@ def samples_needed(claim: Claim, *, alpha: float, min_power: float) -> Needed:
 
 
 def violation_to_detect(claim: Claim, min_power: float) -> float:
-    """The ε of the violation that an audit must be able to detect."""
+    """The ε of the violation that an audit must be able to detect; of a curve, at the δ that is reported."""
+    if claim.curve is not None:
+        if math.isinf(min_power):
+            return math.inf
+        return claim.curve.scaled(min_power).epsilon_at(claim.delta, tolerance=1e-3)
     return min_power * (claim.epsilon or SMALLEST)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.adversary.events.learner import LearnedEvent
+from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, draw
@@ -71,6 +71,24 @@ class Collected:
         return max([self.sequential.epsilon_lower, *(c.evidence.epsilon_lower for c in self.certified)])
 
 
+def settled(job: PrivacyJob, state: Sequential) -> PrivacyJob:
+    """The job at the (ε, δ) of its curve that fresh samples are to be counted at: where the learning samples show most.
+
+    Where they show nothing, the point stays that at which a violation would show first.
+    """
+    if state.points is None or job.claim.curve is None:
+        return job
+    track = state.smaller or state.strongest
+    learner = _learner(state, track)
+    learner.refit()
+    chosen = learner.choose_on_curve(state.points)
+    if chosen.point is None:
+        return job
+    epsilon, delta = chosen.point
+    shows = chosen.p > math.exp(epsilon) * chosen.q + delta
+    return replace(job, claim=job.claim.at(epsilon)) if shows or state.refuted else job
+
+
 def certify(
     job: PrivacyJob, state: Sequential, runner: Runner, out: Collected, *, seed: int, used: int, certify: bool
 ) -> Generator[Progress, None, None]:
@@ -108,14 +126,18 @@ def _frozen(
     one does even after its discount for having been chosen: what certifies most may be much rarer, and known worse.
     """
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
-    own = float(track.process.log_values[state.at])
-    learner = track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
+    learner = _learner(state, track)
     learner.refit()
     if not certify:
         chosen = learner.choose_event(epsilon=epsilon, delta=delta)
         if state.refuted or chosen.p > math.exp(epsilon) * chosen.q + delta:
             return chosen
     return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
+
+
+def _learner(state: Sequential, track: Track) -> Learner:
+    own = float(track.process.log_values[state.at])
+    return track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
 
 
 def _count(
@@ -144,6 +166,8 @@ def _count(
     last = (0, 0.0)
     evidence: tuple[Counts, float] | None = None
     delta = job.claim.delta
+    if state.points is not None:
+        learned = replace(learned, point=(min(job.claim.epsilon, MOST_EPSILON), delta))
     try:
         batch = 0
         for analysis, size in sizes:

@@ -17,14 +17,13 @@ from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputErr
 from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.sampling import MINIMIZE, SEARCH
-from dpaudit.evidence.sequential import Sequential, Track
+from dpaudit.evidence.sequential import Sequential, Track, process_of
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
 from dpaudit.results.notes import ExceptionalFloat, Minimized, NotMinimized, SearchCutShort, SearchErrors
 from dpaudit.results.stream import Progress
-from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
@@ -250,8 +249,8 @@ def minimize_strongest(
         len(state.tracks),
         replace(minimized.pair, source="shrunk"),
         learned[minimized.pair.left, minimized.pair.right],
-        Martingale(state.epsilons, job.claim.delta, at=state.at),
+        process_of(job.claim, state.epsilons, state.at),
         strongest.bits,
-        Martingale(state.epsilons, job.claim.delta, at=state.at),
+        process_of(job.claim, state.epsilons, state.at),
         runs=runs,
     )

@@ -14,6 +14,7 @@ from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
 from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
 from dpaudit.interpret import Outputs
+from dpaudit.language import Claim
 from dpaudit.language.relation import plain_records
 from dpaudit.plans.alpha_shares import Shares
 from dpaudit.plans.job import PrivacyJob
@@ -21,7 +22,7 @@ from dpaudit.plans.request import PriorEvidence
 from dpaudit.results.stream import Progress
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.arrays import FloatArray
-from dpaudit.stats.martingale import Martingale
+from dpaudit.stats.martingale import CurveMartingale, Martingale
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 
@@ -41,9 +42,9 @@ class Track:
     index: int
     pair: Pair
     learner: Learner
-    process: Martingale
+    process: Martingale | CurveMartingale
     bits: Learner
-    bits_process: Martingale
+    bits_process: Martingale | CurveMartingale
     runs: int = 0
     """Samples per dataset in the sequential phase."""
     runs_certified: int = 0
@@ -63,6 +64,7 @@ class Sequential:
         counted: whether bit patterns count in the verdict.
         prior: the e-value of earlier results, if any.
         at: the claimed ε's place on the grid.
+        points: the (ε, δ) of a claim that is a curve; the grid is then the claim alone. None for one (ε, δ).
     """
 
     tracks: list[Track]
@@ -86,6 +88,7 @@ class Sequential:
     """What it is evidence about."""
     smaller: Track | None = None
     """The pair that the strongest one was shrunk to; it is certified in its place, and not part of the e-process."""
+    points: tuple[tuple[float, float], ...] | None = None
 
     @property
     def threshold(self) -> float:
@@ -104,7 +107,9 @@ class Sequential:
 
     @property
     def epsilon_lower(self) -> float:
-        """Lower bound on ε over the whole path."""
+        """Lower bound on ε over the whole path; 0 where the claim is a curve, which has no single δ."""
+        if self.points is not None:
+            return 0.0
         return eprocess.largest_rejected(self.epsilons, self.peaks, alpha=self.shares.sequential)
 
     @property
@@ -163,21 +168,44 @@ def begin(
 ) -> Sequential:
     """The state before the first run."""
     claim = min(job.claim.epsilon, MOST_EPSILON)
-    epsilons, at = grid(claim, job.runs, job.claim.delta)
+    points = points_of(job.claim)
+    epsilons, at = (np.array([claim]), 0) if points is not None else grid(claim, job.runs, job.claim.delta)
     tracks = [
         Track(
             index,
             pair,
             Learner(log_ratio=log_ratio(job, pair), seed=seed),
-            Martingale(epsilons, job.claim.delta, at=at),
+            process_of(job.claim, epsilons, at),
             Learner(bits=True, seed=seed),
-            Martingale(epsilons, job.claim.delta, at=at),
+            process_of(job.claim, epsilons, at),
         )
         for index, pair in enumerate(job.pairs)
     ]
-    state = Sequential(tracks, shares, counted, prior, epsilons, at, np.zeros(len(epsilons)), key=key)
+    state = Sequential(tracks, shares, counted, prior, epsilons, at, np.zeros(len(epsilons)), key=key, points=points)
     state.peaks = state._values()
     return state
+
+
+def points_of(claim: Claim) -> tuple[tuple[float, float], ...] | None:
+    """The (ε, δ) of a claim that is a curve; None for a claim of one (ε, δ)."""
+    if claim.curve is None:
+        return None
+    within = tuple(point for point in claim.points if point[0] <= MOST_EPSILON)
+    # beyond it no samples can refute anything
+    return within or ((MOST_EPSILON, 1.0),)
+
+
+def process_of(claim: Claim, epsilons: FloatArray, at: int) -> Martingale | CurveMartingale:
+    """A fresh test martingale of one pair."""
+    return CurveMartingale() if claim.curve is not None else Martingale(epsilons, claim.delta, at=at)
+
+
+def choose(learner: Learner, claim: Claim) -> LearnedEvent:
+    """The event to test next; of a curve with the (ε, δ) to test it at."""
+    points = points_of(claim)
+    if points is not None:
+        return learner.choose_on_curve(points)
+    return learner.choose_event(epsilon=min(claim.epsilon, MOST_EPSILON), delta=claim.delta)
 
 
 def explore(
@@ -216,23 +244,25 @@ def explore(
 
 def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
     """Test the event learned from earlier batches, and only then learn from this one."""
-    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     if track.runs:
-        update_martingale(track.process, track.learner.choose_event(epsilon=epsilon, delta=delta), samples)
+        update_martingale(track.process, choose(track.learner, job.claim), samples)
     track.real = track.real or any(_holds_doubles(outputs) for outputs in samples)
     if track.real and track.runs < BITS_RUNS:
         if track.runs:
-            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)
+            track.learned_bits = choose(track.bits, job.claim)
             update_martingale(track.bits_process, track.learned_bits, samples)
         track.bits.add(*samples)
         track.bits_runs += samples[0].runs
 
 
-def update_martingale(process: Martingale, learned: LearnedEvent, samples: Samples) -> tuple[int, int]:
+def update_martingale(
+    process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples
+) -> tuple[int, int]:
     """Test an event on fresh samples; returns its counts under the dataset where it is more likely, and the other."""
     top, bottom = reversed(samples) if learned.reverse else samples
     x, y = learned.event.count(top), learned.event.count(bottom)
-    process.update(x, top.runs, y, bottom.runs, past=(learned.x, learned.n, learned.y, learned.m))
+    past = (learned.x, learned.n, learned.y, learned.m)
+    process.update(x, top.runs, y, bottom.runs, past=past, point=learned.point)
     return x, y
 
 

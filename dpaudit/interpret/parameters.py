@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.language import Curve, Mechanism, Multiset
 from dpaudit.language.distributions import Distribution
 from dpaudit.language.records import Record
 from dpaudit.stats.enclosed import Roundings, as_decimal, short
@@ -107,6 +107,9 @@ def _exact(thing: Any, roundings: Roundings) -> Any:
         return thing if all(a is b for a, b in zip(parts, thing, strict=True)) else kind(parts)
     if kind is dict:
         return {key: _exact(value, roundings) for key, value in thing.items()}
+    if isinstance(thing, Curve):
+        # a claim: no draw uses it
+        return thing
     if isinstance(thing, Multiset):
         return exact_dataset(thing, roundings)
     if is_dataclass(thing) and not isinstance(thing, Distribution):

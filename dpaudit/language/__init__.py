@@ -23,6 +23,8 @@ from dpaudit.language.card import (
     KnownBug,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
+from dpaudit.language.curve_text import parse_curve
+from dpaudit.language.curves import Curve, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,
@@ -101,6 +103,7 @@ __all__ = [
     "Card",
     "Categorical",
     "Claim",
+    "Curve",
     "CutGeometric",
     "Dataset",
     "DatasetError",
@@ -114,6 +117,7 @@ __all__ = [
     "FloatArray",
     "Game",
     "Gaussian",
+    "GaussianDP",
     "Given",
     "Goal",
     "Instance",
@@ -135,6 +139,7 @@ __all__ = [
     "PiecewiseConstantScore",
     "PrivateRows",
     "Product",
+    "Profile",
     "Program",
     "Quality",
     "RandomOrder",
@@ -143,6 +148,7 @@ __all__ = [
     "Realised",
     "Record",
     "Relation",
+    "Renyi",
     "Repeated",
     "ReplaceOne",
     "SampleSize",
@@ -154,9 +160,11 @@ __all__ = [
     "StepScores",
     "StepSoftmax",
     "Symmetry",
+    "TradeOff",
     "Trial",
     "Uniform",
     "UtilityClaim",
+    "ZeroConcentrated",
     "advanced_composition",
     "advanced_share",
     "as_written",
@@ -177,6 +185,7 @@ __all__ = [
     "log_star",
     "next_prime",
     "optimal_composition",
+    "parse_curve",
     "relabellings",
     "relation_named",
     "relation_names",

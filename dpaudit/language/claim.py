@@ -1,7 +1,8 @@
 """Claims as privacy profiles, and their algebra: group privacy, basic and advanced composition.
 
 A claim gives the δ allowed at every ε, for pairs related by its `relation`. A claim of zCDP is tested at one ε, and
-allows the largest δ there that any ρ-zCDP mechanism can reach.
+allows the largest δ there that any ρ-zCDP mechanism can reach. A claim of a curve (`dpaudit.language.curves`) is tested
+at several ε together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.language.curves import Curve, GaussianDP, ZeroConcentrated
 from dpaudit.language.relation import REPLACE_ONE, Relation
 from dpaudit.language.zcdp import zcdp_delta, zcdp_of_pure
 from dpaudit.stats.enclosed import exp, expm1, fsum, is_enclosed, log, near, sqrt, unwatched
@@ -32,15 +34,18 @@ class Claim:
         delta: in [0, 1].
         relation: replace-one by default.
         rho: ρ, for a ρ-zCDP claim made by `Claim.zcdp`; it is then tested at epsilon and delta.
+        curve: for a claim made by `Claim.of`; epsilon and delta are then the point of it that results report.
 
     Raises:
-        ParameterError: outside these ranges, or not finite; or a delta that does not follow from rho at epsilon.
+        ParameterError: outside these ranges, or not finite; or a delta that does not follow from rho or the curve at
+            epsilon.
     """
 
     epsilon: float
     delta: float = 0.0
     relation: Relation = REPLACE_ONE
     rho: float | None = None
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
         at_least("epsilon", self.epsilon, 0)
@@ -58,6 +63,36 @@ class Claim:
                 f"delta = {self.delta!r} is not what {self.rho!r}-zCDP allows at epsilon = {self.epsilon!r}; "
                 "make the claim with Claim.zcdp(rho, epsilon=…)."
             )
+        if self.curve is not None and self.delta != self.curve.delta_at(near(self.epsilon)):
+            raise ParameterError(
+                f"delta = {self.delta!r} is not what {self.curve.label} allows at epsilon = {self.epsilon!r}; "
+                "make the claim with Claim.of(curve, epsilon=…)."
+            )
+
+    @classmethod
+    def of(cls, curve: Curve, *, epsilon: float | None = None, relation: Relation = REPLACE_ONE) -> Claim:
+        """A curve as a claim: audits test it at all of its points together.
+
+        Args:
+            curve: `GaussianDP`, `ZeroConcentrated`, `Renyi`, `TradeOff` or `Profile`.
+            epsilon: the point of the curve that results report if no other one decides; by default the one at which a
+                mechanism with twice the privacy loss shows first.
+            relation: replace-one by default.
+
+        Raises:
+            ParameterError: epsilon is negative.
+        """
+        at = curve.typical if epsilon is None else at_least("epsilon", epsilon, 0)
+        return cls(at, curve.delta_at(at), relation, None, curve)
+
+    def at(self, epsilon: float) -> Claim:
+        """The same claim of a curve, reported at another ε."""
+        return self if self.curve is None else Claim.of(self.curve, epsilon=epsilon, relation=self.relation)
+
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """The (ε, δ) at which the claim is tested; all follow from it."""
+        return ((self.epsilon, self.delta),) if self.curve is None else self.curve.points
 
     @classmethod
     def zcdp(cls, rho: float, *, epsilon: float, relation: Relation = REPLACE_ONE) -> Claim:
@@ -85,8 +120,11 @@ class Claim:
 
         If ε is at least the claimed ε₀, this is the claimed δ. Below ε₀ it is the largest hockey-stick divergence of
         any pair of output distributions that satisfy the claim: δ + (1 − δ)(e^ε₀ − e^ε)/(1 + e^ε₀) (Kairouz, Oh and
-        Viswanath 2015: randomised response with a leak dominates). A zCDP claim allows at every ε what ρ allows there.
+        Viswanath 2015: randomised response with a leak dominates). A zCDP claim allows at every ε what ρ allows there,
+        and a curve what it says.
         """
+        if self.curve is not None:
+            return self.curve.delta_at(near(epsilon))
         if self.rho is not None:
             return zcdp_delta(self.rho, at_least("epsilon", epsilon, 0))
         if epsilon >= self.epsilon:
@@ -98,11 +136,16 @@ class Claim:
     def group(self, k: int) -> Claim:
         """The claim for groups of k records: (kε, k·e^{kε}·δ), capped at δ = 1; k²ρ, tested at kε, for zCDP.
 
-        Source: thesis Theorem 3.7; Bun and Steinke 2016 on group privacy of zCDP.
+        Source: thesis Theorem 3.7; Bun and Steinke 2016 on group privacy of zCDP; `Curve.group`.
+
+        Raises:
+            ParameterError: nothing is proved of groups for this curve.
         """
         whole("the size of a group", k, least=1)
         if k == 1:
             return self
+        if self.curve is not None:
+            return Claim.of(self.curve.group(k), relation=self.relation.group(k))
         if self.rho is not None:
             return Claim.zcdp(k * k * self.rho, epsilon=k * self.epsilon, relation=self.relation.group(k))
         delta = min(1.0, k * exp(min(700.0, k * self.epsilon)) * self.delta)
@@ -115,19 +158,23 @@ class Claim:
         attains it).
 
         Raises:
-            ParameterError: k < 1, or a claim of zCDP.
+            ParameterError: k < 1, or a claim of zCDP or of a curve.
         """
         whole("the size of a group", k, least=1)
         if self.rho is not None:
             raise ParameterError("A claim of zCDP has no δ to add up over a chain; use group.")
+        if self.curve is not None:
+            raise ParameterError(f"A claim of {self.curve.label} has no δ to add up over a chain; use group.")
         links = fsum(exp(min(700.0, i * self.epsilon)) for i in range(k))
         return Claim(k * self.epsilon, min(1.0, links * self.delta), self.relation.group(k) if k > 1 else self.relation)
 
     def scaled(self, k: float) -> Claim:
-        """k adaptive uses: (kε, kδ); kρ, tested at kε, for zCDP.
+        """k adaptive uses: (kε, kδ); kρ, tested at kε, for zCDP; for a curve what is proved of it, else its point.
 
-        Source: thesis Theorem 3.5; Bun and Steinke 2016 on composition of zCDP.
+        Source: thesis Theorem 3.5; Bun and Steinke 2016 on composition of zCDP; `Curve.repeated`.
         """
+        if self.curve is not None and (repeated := self.curve.repeated(k)) is not None:
+            return Claim.of(repeated, relation=self.relation)
         if self.rho is not None:
             return Claim.zcdp(k * self.rho, epsilon=k * self.epsilon, relation=self.relation)
         return Claim(k * self.epsilon, min(1.0, k * self.delta), self.relation)
@@ -140,10 +187,14 @@ class Claim:
         """Whether every mechanism that satisfies this claim satisfies the other (same relation; up to rounding).
 
         zCDP follows from zCDP, and from pure DP with ρ = ε²/2; never from δ > 0, which allows infinite Rényi
-        divergences.
+        divergences. Of a curve only what its kind makes easy to see is said to follow.
         """
+        if other.curve is not None:
+            return self.relation == other.relation and self._implies_curve(other.curve)
         if other.rho is not None:
             implied_rho = self.rho if self.rho is not None else zcdp_of_pure(self.epsilon) if self.pure else math.inf
+            if isinstance(self.curve, ZeroConcentrated):
+                implied_rho = self.curve.rho
             return self.relation == other.relation and implied_rho <= other.rho * (1 + 1e-12)
         # a yes-or-no check up to rounding: doubles are enough
         with unwatched():
@@ -151,12 +202,29 @@ class Claim:
             allowed = own.delta_at(near(other.epsilon) * (1 + 1e-12))
             return self.relation == other.relation and allowed <= near(other.delta) * (1 + 1e-12) + 1e-15
 
+    def _implies_curve(self, curve: Curve) -> bool:
+        if self.curve is not None:
+            return self.curve.implies(curve)
+        rho = self.rho if self.rho is not None else zcdp_of_pure(near(self.epsilon)) if self.pure else None
+        if rho and ZeroConcentrated(near(rho)).implies(curve):
+            return True
+        stated = getattr(curve, "lines", None)
+        return stated is not None and all(self.delta_at(e) <= delta * (1 + 1e-12) + 1e-15 for e, delta in stated)
+
     @property
     def pure(self) -> bool:
-        """Whether δ = 0, and the claim is not one of zCDP."""
-        return self.delta == 0 and self.rho is None
+        """Whether δ = 0, and the claim is not one of zCDP or of a curve."""
+        return self.delta == 0 and self.rho is None and self.curve is None
+
+    def __repr__(self) -> str:
+        # without a curve as ever: ids of results are made from it
+        more = "" if self.curve is None else f", curve={self.curve!r}"
+        stated = f"epsilon={self.epsilon!r}, delta={self.delta!r}, relation={self.relation!r}, rho={self.rho!r}"
+        return f"Claim({stated}{more})"
 
     def __str__(self) -> str:
+        if self.curve is not None:
+            return f"{self.curve.label} under {self.relation.name}"
         if self.rho is not None:
             where = f"({self.epsilon:.6g}, {self.delta:.6g})"
             return f"{self.rho:.6g}-zCDP under {self.relation.name}, tested at {where}"
@@ -167,9 +235,11 @@ class Claim:
 def basic_composition(claims: Iterable[Claim]) -> Claim:
     """Σε, Σδ of mechanisms used one after the other, adaptively; Σρ, tested at Σε, if all claims are zCDP.
 
-    If only some claims are zCDP, each of those counts as the (ε, δ) at which it is tested.
+    If only some claims are zCDP, each of those counts as the (ε, δ) at which it is tested. Claims of Gaussian DP alone
+    compose to √Σμ², curves of zCDP alone to Σρ; other curves count as the (ε, δ) that they report.
 
-    Source: thesis Theorems 3.4 and 3.5; Bun and Steinke 2016 on composition of zCDP.
+    Source: thesis Theorems 3.4 and 3.5; Bun and Steinke 2016 on composition of zCDP; Dong, Roth and Su 2022,
+    Corollary 3.3.
 
     Raises:
         ParameterError: no claims, or claims under different relations.
@@ -179,6 +249,13 @@ def basic_composition(claims: Iterable[Claim]) -> Claim:
         raise ParameterError("Nothing to compose: basic composition needs at least one claim.")
     if len({part.relation for part in parts}) > 1:
         raise ParameterError("Claims under different relations do not compose.")
+    curves = [part.curve for part in parts]
+    mus = [curve.mu for curve in curves if isinstance(curve, GaussianDP)]
+    if len(mus) == len(parts):
+        return Claim.of(GaussianDP(math.hypot(*mus)), relation=parts[0].relation)
+    concentrated = [curve.rho for curve in curves if isinstance(curve, ZeroConcentrated)]
+    if len(concentrated) == len(parts):
+        return Claim.of(ZeroConcentrated(math.fsum(concentrated)), relation=parts[0].relation)
     epsilon = fsum(part.epsilon for part in parts)
     rhos = [part.rho for part in parts if part.rho is not None]
     if len(rhos) == len(parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -100,8 +101,60 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     # p > p − e^ε q: a maximum near by_moments has q not much below e^-ε·by_moments
     edges = np.concatenate([[0.0], np.geomspace(1e-6 * by_moments * math.exp(-epsilon), 1.0, 3 * CELLS)])
     more = _binding(edges, more, rho, epsilon)  # keep these orders from here on, so that all segments bound one region
+    return _largest_excess(edges, more, (1 + more) * rho, epsilon, by_moments)
+
+
+def renyi_delta_by_moments(orders: Sequence[float], divergences: Sequence[float], epsilon: float) -> float:
+    """A δ such that every mechanism with these Rényi bounds is (ε, δ)-DP: the standard conversion at the best order.
+
+    Args:
+        orders: each above 1; infinity is pure DP.
+        divergences: the bound at each order.
+        epsilon: ≥ 0.
+
+    Source: Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (2020), Proposition 12.
+    """
+    least = 0.0
+    for a, divergence in zip(orders, divergences, strict=True):
+        if math.isinf(a):
+            if epsilon >= divergence:
+                return 0.0
+            continue
+        log_delta = (a - 1) * (divergence - epsilon) - math.log(a) + (a - 1) * math.log1p(-1 / a)
+        least = min(least, log_delta)
+    # a δ that underflowed to 0 would be too small
+    return math.exp(max(-700.0, least))
+
+
+@lru_cache(maxsize=4096)
+def renyi_delta(orders: tuple[float, ...], divergences: tuple[float, ...], epsilon: float) -> float:
+    """An upper bound, tight to 1e-6, on the largest p − e^ε q of an event under Rényi bounds at some orders.
+
+    As `zcdp_delta`, of the region of all (p, q) with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) at most the
+    bound of order a, for every order: that is all that the bounds say of an event, as a mechanism that outputs only
+    whether the event happened is as private. The order infinity is p ≤ e^ε q for events and their complements.
+
+    Args:
+        orders, divergences, epsilon: as of `renyi_delta_by_moments`.
+    """
+    by_moments = renyi_delta_by_moments(orders, divergences, epsilon)
+    for a, divergence in zip(orders, divergences, strict=True):
+        if math.isinf(a) and epsilon < divergence:
+            # randomised response is the worst of all pure mechanisms
+            pure = -math.expm1(epsilon - divergence) / (1 + math.exp(-divergence))
+            by_moments = min(by_moments, pure * (1 + 1e-12))
+    finite = [(a - 1, divergence) for a, divergence in zip(orders, divergences, strict=True) if math.isfinite(a)]
+    if by_moments < INVISIBLE or not finite:
+        return by_moments
+    more, limits = (np.array(part, dtype=np.float64) for part in zip(*finite, strict=True))
+    edges = np.concatenate([[0.0], np.geomspace(1e-6 * by_moments * math.exp(-epsilon), 1.0, 3 * CELLS)])
+    return _largest_excess(edges, more, limits, epsilon, by_moments)
+
+
+def _largest_excess(edges: Floats, more: Floats, limits: Floats, epsilon: float, by_moments: float) -> float:
+    """An upper bound on the largest p − e^ε q of the region, by steps 3 and 4 of `zcdp_delta`."""
     while True:
-        highest = _largest_p(edges, more, rho)
+        highest = _largest_p(edges, more, limits)
         values = highest - math.exp(epsilon) * edges
         best = int(np.argmax(values))
         a, b = max(0, best - 1), min(len(edges) - 1, best + 1)
@@ -113,30 +166,32 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 def _binding(q: Floats, more: Floats, rho: float, epsilon: float) -> Floats:
     """The orders that bind near the maximum, and finer ones around the tightest; any choice is valid."""
-    highest = _largest_p(q, more, rho)
+    limits = (1 + more) * rho
+    highest = _largest_p(q, more, limits)
     best = int(np.argmax(highest - math.exp(epsilon) * q))
-    excess = _excess(highest[[best]], q[[best]], more, rho).max(axis=0)[:, 0]
+    excess = _excess(highest[[best]], q[[best]], more, limits).max(axis=0)[:, 0]
     kept = more[np.argsort(-excess)[: ORDERS // 6]]
     return np.concatenate([kept, kept[0] * np.geomspace(0.6, 1.7, ORDERS // 4)])
 
 
-def _largest_p(q: Floats, more: Floats, rho: float) -> Floats:
-    """An upper bound on the largest p ≥ q with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) ≤ ρa at every order.
+def _largest_p(q: Floats, more: Floats, limits: Floats) -> Floats:
+    """An upper bound on the largest p ≥ q with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) within all limits.
 
     Args:
         q: shape (k,), in [0, 1].
         more: a − 1, shape (orders,).
+        limits: of D_a, such as ρa, shape (orders,).
     """
     low, high = q.copy(), np.ones_like(q)
     for _ in range(64):
         p = (low + high) / 2
-        allowed = (_excess(p, q, more, rho) <= 0).all(axis=(0, 1))
+        allowed = (_excess(p, q, more, limits) <= 0).all(axis=(0, 1))
         low, high = np.where(allowed, p, low), np.where(allowed, high, p)
     return high
 
 
-def _excess(p: Floats, q: Floats, more: Floats, rho: float) -> Floats:
-    """D_a − ρa in both directions, minus an allowance for rounding; shape (2, orders, k)."""
+def _excess(p: Floats, q: Floats, more: Floats, limits: Floats) -> Floats:
+    """D_a minus its limit in both directions, minus an allowance for rounding; shape (2, orders, k)."""
     extra = more[:, np.newaxis]
     a = 1 + extra
     (log_p, log_not_p), (log_q, log_not_q) = _logs(p), _logs(q)
@@ -149,7 +204,7 @@ def _excess(p: Floats, q: Floats, more: Floats, rho: float) -> Floats:
         ]
     )
     size = np.abs(log_p) + np.abs(log_q) + np.abs(log_not_p) + np.abs(log_not_q)
-    excess: Floats = (moments - 1e-14 * (1 + a * size)) / extra - a * rho
+    excess: Floats = (moments - 1e-14 * (1 + a * size)) / extra - limits[:, np.newaxis]
     return excess
 
 

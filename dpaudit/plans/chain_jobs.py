@@ -101,7 +101,7 @@ def _scope(job: PrivacyJob) -> Scope | None:
 
 
 def _refuse(name: str, claim: Claim) -> None:
-    if claim.rho is not None:
+    if claim.rho is not None or claim.curve is not None:
         raise UsageError(
             "{} claims {}; {} compares chains with one (ε, δ): give {} and {}.",
             name, str(claim), GROUPS, EPSILON, DELTA,

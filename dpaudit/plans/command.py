@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from dpaudit.options import COMMAND, OPTIONS, PERSISTENT, Option
+from dpaudit.language.accounting import claim_under
+from dpaudit.options import COMMAND, OPTIONS, PERSISTENT, RELATION, Option
 from dpaudit.plans.registry import in_catalogue
 from dpaudit.plans.request import Request
 from dpaudit.results.datasets import dataset_to_json, json_text
@@ -73,6 +74,11 @@ def _words(option: Option, request: Request) -> Iterator[str]:
         case "sizes":
             if value:
                 yield from (option.flag, ",".join(map(str, value)))
+        case "claim":
+            if value is not None and value.curve is not None:
+                yield from (option.flag, value.curve.text)
+                if claim_under(value.curve, None).relation != value.relation:
+                    yield from (RELATION.flag, value.relation.name)
         case "flag":
             if bool(value) != option.negates:
                 yield option.flag

@@ -380,7 +380,7 @@ def _played(request: Request, play: Play, subject: Subject) -> PrivacyJob:
 
 def _small_scope(request: Request, claim: Claim, records: Records) -> Scope | None:
     """All sequences of the described records, where these are few: then they are enumerated besides."""
-    if request.black_box or claim.rho is not None or not claim.relation.of_records:
+    if request.black_box or claim.rho is not None or claim.curve is not None or not claim.relation.of_records:
         return None
     size = request.size or DEFAULT_SIZE
     domain = records.every(MOST_UNASKED)
@@ -494,9 +494,9 @@ def _refuse_divergence(name: str, claim: Claim) -> None:
     """Reject a claim that no finite number of comparisons at one (ε, δ) proves.
 
     Raises:
-        UsageError: it is of zCDP.
+        UsageError: it is of zCDP, or a curve.
     """
-    if claim.rho is not None:
+    if claim.rho is not None or claim.curve is not None:
         raise UsageError(
             "{} claims {}; exact output distributions are compared with one (ε, δ) at a time, which does not prove "
             "it: give {} and {}.",

@@ -12,14 +12,16 @@ from typing import Self
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.description import Description, parse_description
 from dpaudit.adversary.pairs.observed import observed_records
-from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism, Record, Relation, relation_named
+from dpaudit.errors import DpauditError, UsageError
+from dpaudit.language import Claim, Curve, Dataset, Mechanism, Record, Relation, parse_curve, relation_named
+from dpaudit.language.accounting import claim_under, is_accounting
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.language.containers import Container, container_from_json
 from dpaudit.options import (
     ALPHA,
     CALL_TIME,
     CASE,
+    CLAIM,
     COMPARED,
     DATA,
     DEFAULT_ALPHA,
@@ -188,7 +190,7 @@ class Request:
         groups: audit group privacy instead, by chains, for groups of 2 up to this many.
         spelled: options that the command line of the result states even at their defaults, as the project's
             configuration changes them. The result does not depend on them.
-        claim: the claim instead of epsilon, delta and relation, e.g. for zCDP.
+        claim: the claim instead of epsilon, delta and relation, e.g. for zCDP; a curve may have a relation beside it.
         call: source of the Python call that made the request, which its result shows.
         door: the front end; sentences name options as it does.
         container: what the function gets the records of `pair`, `pairs` or `table` in; None for a list.
@@ -281,12 +283,34 @@ class Request:
             raise UsageError("Give {} or {}, not both.", DOMAIN, DATA)
         if self.size is not None and self.data is None:
             raise UsageError("{} sets the number of records of found pairs; it needs {}.", SIZE, DATA)
+        self._settle_claim()
         numbers = (self.epsilon, self.delta, self.relation)
+        if self.claim is not None and self.claim.curve is not None and any(given is not None for given in numbers):
+            raise UsageError("Give {}, or {} and {}, not both.", CLAIM, EPSILON, DELTA)
         if self.claim is not None and any(given is not None for given in numbers):
             raise UsageError("A claim already has ε, δ and the relation; give either the claim or these.")
         named = [target for target in self.targets if isinstance(target, str)]
         if len(set(named)) < len(named):
             raise UsageError(f"{max(named, key=named.count)} is given twice; give it once.")
+
+    def _settle_claim(self) -> None:
+        """A curve, its text, or an object of dp-accounting becomes a claim under the stated relation.
+
+        Raises:
+            UsageError: a claim that is none of these.
+        """
+        given: object = self.claim
+        if given is None or isinstance(given, Claim):
+            return
+        curve = parse_curve(given) if isinstance(given, str) else given
+        if not (isinstance(curve, Curve) or is_accounting(curve)):
+            raise UsageError(
+                "{} is a curve such as dpaudit.GaussianDP(0.5), its text, or an event of dp-accounting, not {!r}.",
+                CLAIM, given,
+            )
+        relation = None if self.relation is None else relation_named(self.relation)
+        object.__setattr__(self, "claim", claim_under(curve, relation))
+        object.__setattr__(self, "relation", None)
 
     @property
     def checks(self) -> bool:
@@ -372,7 +396,9 @@ class Request:
         Raises:
             UsageError: it holds a function, a mechanism or a claim itself, which only the program that made them has.
         """
-        if self.claim is not None or not all(isinstance(target, str | Command) for target in self.targets):
+        curve = None if self.claim is None else self.claim.curve
+        named = self.claim is None or (curve is not None and _reads_back(curve))
+        if not named or not all(isinstance(target, str | Command) for target in self.targets):
             raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.recorded is not None:
@@ -383,6 +409,8 @@ class Request:
             {"command": target.text, "persistent": target.persistent} if isinstance(target, Command) else target
             for target in self.targets
         ]
+        if self.claim is not None and curve is not None:
+            value["claim"] = [curve.text, self.claim.relation.name]
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
         value["container"] = None if self.container is None else self.container.to_json()
@@ -421,6 +449,9 @@ class Request:
                     key: PriorEvidence(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["prior"].items()
                 },
             }
+            if (claim := value.get("claim")) is not None:
+                text, relation = claim
+                made["claim"] = Claim.of(parse_curve(text), relation=relation_named(relation))
             if (container := value.get("container")) is not None:
                 made["container"] = container_from_json(container)
             if (table := value.get("table")) is not None:
@@ -434,6 +465,14 @@ class Request:
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None
+
+
+def _reads_back(curve: Curve) -> bool:
+    """Whether the text of a curve gives the same curve."""
+    try:
+        return parse_curve(curve.text) == curve
+    except DpauditError:
+        return False
 
 
 def _datasets_to_json(pair: tuple[Dataset, Dataset]) -> list[object]:

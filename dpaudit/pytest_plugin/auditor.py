@@ -209,10 +209,8 @@ class Auditor(_Audits):
         settings = self._session.settings
         pair, data = words.pop("pair", None), words.pop("data", None)
         placed = pair is not None or data is not None
-        refuse_half(
-            f, claimed=words.get("epsilon") is not None, placed=placed, how_to_claim=_HOW_TO_CLAIM,
-            how_to_place=_HOW_TO_PLACE,
-        )
+        claimed = any(words.get(key) is not None for key in ("epsilon", "claim"))
+        refuse_half(f, claimed=claimed, placed=placed, how_to_claim=_HOW_TO_CLAIM, how_to_place=_HOW_TO_PLACE)
         if not placed and not isinstance(f, str):
             raise UsageError(f"On which datasets should {name_of(f)} be tried? {_HOW_TO_PLACE}")
         runs = words.pop("runs", None)

@@ -18,7 +18,7 @@ __all__ = ["DETAILS", "bounds", "hints", "meaning", "names_event", "reason_adds"
 DETAILS = frozenset({"minimized", "real_noise"})
 """Kinds of notes on how a verdict was made, which change nothing for a reader of it."""
 _SAID = frozenset({
-    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "proved", "not_refuted",
+    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "curve_refutation", "proved", "not_refuted",
     "exact_pairs_keep_claim", "worst_pair_keeps_claim", "worst_chain_keeps_claim",
 })
 """Kinds of reasons that the sentence and the bound say already."""
@@ -187,11 +187,14 @@ def _most(audit: Audit, q: float) -> float:
 
 def _is_factor(audit: Audit) -> bool:
     """Whether the claim limits a ratio alone."""
-    return audit.claim.delta == 0
+    return audit.claim.delta == 0 and audit.curve is None
 
 
 def _claim(audit: Audit) -> str:
     claim = audit.claim
+    if audit.curve is not None:
+        text = audit.curve.allowance
+        return f"{text} for groups of {claim.group}" if claim.group > 1 else text
     rho = re.match(r"\S+-zCDP", claim.statement)
     if rho is not None:
         text = f"{rho[0]} (at ε = {_number(claim.epsilon)})"
@@ -280,7 +283,7 @@ def _multiple(audit: Audit) -> str | None:
     """The privacy loss is about 2, 3, … times what is claimed."""
     claim = audit.claim
     # with δ, ε need not scale with the noise
-    if not claim.epsilon > 0 or claim.group > 1 or claim.delta > SMALL:
+    if not claim.epsilon > 0 or claim.group > 1 or claim.delta > SMALL or audit.curve is not None:
         return None
     estimate, error = _estimate(audit)
     if estimate is None:

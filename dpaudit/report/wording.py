@@ -90,7 +90,9 @@ def verdict_phrase(audit: Audit) -> str:
 
 
 def claimed(audit: Audit) -> str:
-    """The claim's two numbers, e.g. "(1.0, 1e-06)"."""
+    """The claim's two numbers, e.g. "(1.0, 1e-06)"; of a curve its name, e.g. "0.5-GDP"."""
+    if audit.curve is not None:
+        return audit.curve.label
     return f"({stated(audit.claim.epsilon)}, {small(audit.claim.delta)})"
 
 
@@ -150,10 +152,34 @@ def certified_sentence(audit: Audit, *, short: bool = False) -> str | None:
     bound = certified_epsilon(audit)
     if bound is None:
         return None
-    return (
+    if (of_curve := curve_bound(audit)) is not None and short:
+        return f"{of_curve} with {percent(audit.confidence, digits=1)} confidence (claim {stated_curve(audit)})"
+    more = "" if of_curve is None else f"{of_curve} (claim {stated_curve(audit)}); "
+    return more + (
         f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with "
         f"{percent(audit.confidence, digits=1 if short else 2)} confidence (claim {stated(audit.claim.epsilon)})"
     )
+
+
+def curve_bound(audit: Audit) -> str | None:
+    """The lower confidence bound on the parameter of a curve, e.g. "μ ≥ 0.47"; None without one."""
+    curve = audit.curve
+    if curve is None or curve.lower is None:
+        return None
+    return f"{curve.parameter} ≥ {lower(curve.lower, curve.claimed)}"
+
+
+def stated_curve(audit: Audit) -> str:
+    """The claimed value of what `curve_bound` bounds."""
+    return "" if audit.curve is None else stated(audit.curve.claimed)
+
+
+def curve_exact(audit: Audit) -> str | None:
+    """The exact parameter of the worst pair, e.g. "exact μ = 0.5"; None where it is not known."""
+    curve = audit.curve
+    if curve is None or curve.exact is None:
+        return None
+    return f"exact {curve.parameter} = {exactly(curve.exact, curve.claimed)}"
 
 
 def exact_sentence(audit: Audit, *, short: bool = False) -> str | None:
@@ -161,6 +187,8 @@ def exact_sentence(audit: Audit, *, short: bool = False) -> str | None:
     epsilon, claim = exact_epsilon(audit), audit.claim
     if epsilon is None:
         return None
+    if (of_curve := curve_exact(audit)) is not None and short:
+        return f"{of_curve} (claim {stated_curve(audit)})"
     text = f"exact ε = {epsilon} at δ = {small(claim.delta)} (claim {stated(claim.epsilon)})"
     if audit.delta_exact is not None and not short:
         delta = nearest(audit.delta_exact, claim.delta)

@@ -118,7 +118,7 @@ class _Versioned(msgspec.Struct):
 
 def _plain(value: object, path: str) -> Json:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain_fields(value, _names(value), path)
+        return plain_fields(value, _written(value), path)
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (bool, str)):
@@ -137,6 +137,15 @@ def _plain(value: object, path: str) -> Json:
         # in one order, whoever filled the dict
         return {key: _plain(value[key], f"{path}.{key}") for key in sorted(value)}
     raise ReportError(f"{path} is of type {type(value).__name__}, which JSON cannot hold; use plain JSON values.")
+
+
+def _written(thing: DataclassInstance) -> list[str]:
+    """The fields that are written: those that came later only where they hold something."""
+    return [
+        field.name
+        for field in dataclasses.fields(thing)
+        if not (field.metadata.get("left_out") and getattr(thing, field.name) is None)
+    ]
 
 
 def _names(thing: DataclassInstance) -> list[str]:

@@ -7,8 +7,10 @@ stable within a major `format_version`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 
 from dpaudit.results.comparison import ComparisonRecord
 from dpaudit.results.figures import (
@@ -31,6 +33,7 @@ from dpaudit.results.records import (
     Chain,
     ChainLink,
     ClaimRecord,
+    CurveRecord,
     EventRecord,
     Json,
     Location,
@@ -46,6 +49,7 @@ __all__ = [
     "Chain",
     "ChainLink",
     "ClaimRecord",
+    "CurveRecord",
     "EventRecord",
     "EvidenceKind",
     "ExactEvidence",
@@ -69,6 +73,10 @@ __all__ = [
 
 FORMAT_VERSION = "2.0"
 """Version of the JSON form, major.minor.  2.0: the form of dpaudit 0.1, the first that is released."""
+
+
+LEFT_OUT: Mapping[str, bool] = MappingProxyType({"left_out": True})
+"""Of a field that came after version 2.0: it is not written where it is None, so that results stay the same bytes."""
 
 
 class Verdict(StrEnum):
@@ -377,6 +385,8 @@ class Audit:
     """None without laws or densities."""
     assumptions: list[AssumptionRecord] = field(default_factory=list)
     """What the statistics assume of a function, and whether it held; none of a mechanism with laws."""
+    curve: CurveRecord | None = field(default=None, metadata=LEFT_OUT)
+    """The claim, where it is a curve: `claim` is then the (ε, δ) of it that is reported. Left out for other claims."""
 
     @property
     def plots(self) -> dict[str, Plot]:

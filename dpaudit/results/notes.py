@@ -12,7 +12,8 @@ from dpaudit.results.reasons import Statement, Value, at_least
 
 NoteCode: TypeAlias = Literal[
     "stated", "own_randomness", "call_time_of_mechanism", "assumption", "exact_failures", "sampled_failures",
-    "not_exact", "not_every_pair_exact", "real_noise", "rounded", "order_matters", "smaller_domain", "smaller_pair",
+    "not_exact", "curve_left_open", "not_every_pair_exact", "real_noise", "rounded", "order_matters",
+    "smaller_domain", "smaller_pair",
     "search_time_limit", "pairs_compared", "chains_compared", "search_errors", "scores", "scores_attained",
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
@@ -169,6 +170,20 @@ class NotExact(Note):
 
     def sentence(self, door: Door) -> str:
         return f"Not computed exactly: {self.error.at(door)}"
+
+
+@dataclass(frozen=True)
+class CurveLeftOpen(Note):
+    """Exact distributions keep every tested point of a curve, but were not compared with all of it."""
+
+    code = "curve_left_open"
+    claim: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The exact distributions keep the tested points of {self.claim}; whether they keep all of it was not "
+            "decided exactly."
+        )
 
 
 @dataclass(frozen=True)

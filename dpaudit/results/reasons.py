@@ -15,7 +15,8 @@ from dpaudit.errors import DpauditError
 from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
-    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
+    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
+    "curve_refutation", "proved", "no_pairs",
     "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
@@ -83,6 +84,76 @@ class ExactRefutation(Reason):
             f"{self.claimed_epsilon:.6g}), and up to δ = {self.delta:.6g} at ε = {self.claimed_epsilon:.6g}, computed "
             "exactly."
         )
+
+
+@dataclass(frozen=True)
+class DivergenceRefutation(Reason):
+    """An exact Rényi divergence of related datasets exceeds a claim of Rényi DP or zCDP.
+
+    Args:
+        claim: the claim.
+        order: the order of the divergence, as text.
+        divergence: its exact value; None if it is infinite.
+        allowed: what the claim allows at this order.
+    """
+
+    code = "divergence_refutation"
+    claim: str
+    order: str
+    divergence: float | None
+    allowed: float
+
+    def sentence(self, door: Door) -> str:
+        needed = "infinite" if self.divergence is None else f"{self.divergence:.7g}"
+        return (
+            f"The Rényi divergence of order {self.order} between the output distributions of related datasets is "
+            f"{needed}, where {self.claim} allows {self.allowed:.6g}, computed exactly."
+        )
+
+
+@dataclass(frozen=True)
+class CurveRefutation(Reason):
+    """Samples refute a claim that is a curve.
+
+    Args:
+        claim: the claim.
+        points: number of (ε, δ) of it that were tested with one α.
+        confidence: of the refutation.
+        bits: whether the bit patterns of floating-point outputs refute.
+        refuted_at: samples per dataset after which the e-process refuted; None if it did not.
+        prior: whether it includes e-values of earlier results.
+        epsilon_lower: the bound on ε at `delta`, from fresh samples.
+        epsilon, delta: the (ε, δ) of the claim that fresh samples were counted at.
+    """
+
+    code = "curve_refutation"
+    claim: str
+    points: int
+    confidence: float
+    bits: bool
+    refuted_at: int | None
+    prior: bool
+    epsilon_lower: float
+    epsilon: float
+    delta: float
+
+    def sentence(self, door: Door) -> str:
+        parts = []
+        if self.epsilon_lower > self.epsilon:
+            parts.append(
+                f"the samples show ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.delta:.6g}, where {self.claim} "
+                f"allows {self.epsilon:.6g}, with {100 * self.confidence:g} % confidence"
+            )
+        if self.refuted_at is not None:
+            earlier = " in addition to earlier results" if self.prior else ""
+            where = f"its {self.points} tested points" if self.points > 1 else "its point"
+            parts.append(
+                f"the e-process over {where} refuted {self.claim} after {self.refuted_at:,} samples per "
+                f"dataset{earlier} ({100 * self.confidence:g} % confidence)"
+            )
+        text = "; ".join(parts)
+        bits = ", by the low-order bits of its floating-point outputs" if self.bits else ""
+        return f"{text[:1].upper()}{text[1:]}{bits}."
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dpaudit.results.model import (
     UtilityAudit,
     Verdict,
 )
-from dpaudit.results.refutation import misses, refutes, tolerance
+from dpaudit.results.refutation import exceeds_curve, misses, refutes, tolerance
 from dpaudit.stats import clopper_pearson, score_test
 
 SLACK = 1e-9
@@ -94,7 +94,8 @@ def _of_audit(audit: Audit) -> Iterator[str]:
         yield from (f"sampled[{j}].{what}" for what in _of_counts(one, claim))
     bounds = [one.epsilon_lower for one in audit.sampled]
     if audit.sequential is not None:
-        yield from (f"sequential.{what}" for what in _of_process(audit.sequential, epsilon))
+        curve = audit.curve is not None
+        yield from (f"sequential.{what}" for what in _of_process(audit.sequential, epsilon, curve=curve))
         bounds.append(audit.sequential.epsilon_lower)
     if not _equal(audit.epsilon_lower or 0.0, max(bounds, default=0.0)):
         yield f"epsilon_lower: {audit.epsilon_lower}, but its evidence gives {max(bounds, default=0.0)!r}"
@@ -141,16 +142,17 @@ def _rejects(one: SampledEvidence, claim: Claim, epsilon: float) -> bool:
     return score_test.rejects(one.x, one.n, one.y, one.m, epsilon=epsilon, delta=claim.delta, alpha=one.alpha)
 
 
-def _of_process(evidence: SequentialEvidence, epsilon: float) -> Iterator[str]:
+def _of_process(evidence: SequentialEvidence, epsilon: float, *, curve: bool = False) -> Iterator[str]:
     needed = math.log(1 / evidence.alpha) if 0 < evidence.alpha < 1 else math.inf
     if evidence.log_peak < evidence.log_e - SLACK * max(1.0, abs(evidence.log_e)):
         yield f"log_peak: {evidence.log_peak!r} is below log_e = {evidence.log_e!r}"
     reached = evidence.log_peak >= needed - SLACK * needed
     value = f"an e-value of e^{evidence.log_peak:.6g} at alpha = {evidence.alpha:.3g}"
-    if evidence.refuted_at is not None and not (reached and evidence.epsilon_lower >= epsilon - SLACK):
+    # the process of a curve tests several (ε, δ), and bounds no single ε
+    if evidence.refuted_at is not None and not (reached and (curve or evidence.epsilon_lower >= epsilon - SLACK)):
         yield f"refuted_at: {evidence.refuted_at}, but {value} does not refute"
     clearly_reached = evidence.log_peak >= needed + SLACK * needed
-    if evidence.refuted_at is None and clearly_reached and evidence.epsilon_lower > epsilon:
+    if evidence.refuted_at is None and clearly_reached and (curve or evidence.epsilon_lower > epsilon):
         yield f"refuted_at: null, but {value} refutes"
     if evidence.epsilon_lower > epsilon + SLACK and not reached:
         yield f"epsilon_lower: {evidence.epsilon_lower!r} is above the claim, which its e-value does not refute"
@@ -179,6 +181,7 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
     by_runs = audit.sequential is not None and audit.sequential.refuted_at is not None
     by_runs = by_runs or any(_refuting(one, claim) for one in audit.sampled)
     exact_evidence = any(refutes(one, claim) for one in audit.exact)
+    exact_evidence = exact_evidence or (audit.curve is not None and exceeds_curve(audit.curve))
     says = f"verdict: {audit.verdict.value}, but "
     if audit.verdict is Verdict.FAIL:
         if not (by_runs or exact_evidence or _scope_refutes(audit.proof, claim)):

@@ -46,6 +46,28 @@ class ClaimRecord:
 
 
 @dataclass(frozen=True)
+class CurveRecord:
+    """A claim that is a curve: what it says in words, and what is known of its parameter."""
+
+    text: str
+    """The claim as `--claim` reads it, e.g. "gdp(0.5)"; or a name."""
+    label: str
+    """The claim in a sentence on a mechanism, e.g. "0.5-GDP"."""
+    allowance: str
+    """The claim in a sentence on what it allows, e.g. "μ = 0.5"."""
+    points: Count
+    """Number of (ε, δ) of the curve at which samples test it, all with one α."""
+    parameter: str
+    """What `claimed`, `lower` and `exact` are values of: "μ", "ρ", "ε at order 8" or "δ at ε = 0.5"."""
+    claimed: NonNegative
+    """The claimed value."""
+    lower: NonNegative | None
+    """Lower confidence bound; None without counts that give one."""
+    exact: NonNegative | None
+    """The value that the worst pair needs, computed exactly; None where it is not known."""
+
+
+@dataclass(frozen=True)
 class PairRecord:
     """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from dpaudit.language import Claim
-from dpaudit.results.model import Attempt, ExactEvidence
+from dpaudit.results.model import Attempt, CurveRecord, ExactEvidence
 
 ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
@@ -45,10 +45,16 @@ def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
     """By how much, relative above 1, an interval must lie above a claim to refute it.
 
     Args:
-        claim: the δ of one of zCDP is from a search, and less precise than a formula.
+        claim: the δ of one of zCDP, or of a curve, is from a search, and less precise than a formula.
         rounded: what the program rounded to doubles; None where that is not known.
     """
-    return CLAIM_ROUNDING if rounded is not None and not rounded and claim.rho is None else TOLERANCE
+    searched = claim.rho is not None or claim.curve is not None
+    return CLAIM_ROUNDING if rounded is not None and not rounded and not searched else TOLERANCE
+
+
+def exceeds_curve(curve: CurveRecord) -> bool:
+    """Whether the exact parameter of the worst pair exceeds the claimed one by more than rounding."""
+    return curve.exact is not None and curve.exact > curve.claimed * (1 + ROUNDING) + 1e-12
 
 
 def misses(one: Attempt, guaranteed: float, *, at_most: bool, exactly: bool = False) -> bool:

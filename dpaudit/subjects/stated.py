@@ -16,7 +16,8 @@ Any callable may have them: a function (`f.claim = Claim(1.0)`), or an object wi
 from __future__ import annotations
 
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim
+from dpaudit.language import Claim, Curve
+from dpaudit.language.accounting import claim_under
 from dpaudit.options import EPSILON
 
 
@@ -27,9 +28,13 @@ def stated_claim(function: object, name: str) -> Claim | None:
         UsageError: its `claim` is something else.
     """
     claim = getattr(function, "claim", None)
+    if isinstance(claim, Curve):
+        return claim_under(claim, None)
     if claim is not None and not isinstance(claim, Claim):
         raise UsageError(
-            "{}.claim is a {}; make it a Claim (from dpaudit.language import Claim), such as Claim(1.0), or give {}.",
+            "{}.claim is a {}; make it a Claim (from dpaudit.language import Claim), such as Claim(1.0), or "
+            "a curve such as GaussianDP(0.5), or "
+            "give {}.",
             name, type(claim).__name__, EPSILON,
         )
     return claim

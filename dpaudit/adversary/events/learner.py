@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import default_rng
@@ -66,6 +66,8 @@ CLEARLY = 1.1
 """Multiple of the claimed ε that such an event's expected bound must exceed."""
 FEW_ALIKE = 5
 """An output can be counted from this many occurrences on."""
+POINTS_COMPARED = 3
+"""Points of a curve, those with the largest standard scores, at which the evidence of events is computed."""
 CHUNK = 1 << 16
 """Most outputs in a block."""
 LISTED = 4.0
@@ -84,6 +86,7 @@ class LearnedEvent:
         x, n: hits and samples on the dataset where it is more likely.
         y, m: hits and samples on the other dataset.
         family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
+        point: the (ε, δ) of a curve against which the event shows most; None where the claim is one (ε, δ).
     """
 
     event: Event
@@ -95,6 +98,7 @@ class LearnedEvent:
     y: int
     m: int
     family: str
+    point: tuple[float, float] | None = None
 
 
 class Learner:
@@ -168,6 +172,44 @@ class Learner:
         x, n, y, m = learned.x, learned.n, learned.y, learned.m
         x, y = discounted(x, n, y, m, price=CHOICE + max(cost, 0.0), ratio=ratio, delta=delta)
         return _learned(learned.event, learned.reverse, x, n, y, m, learned.family)
+
+    def choose_on_curve(self, points: Sequence[tuple[float, float]]) -> LearnedEvent:
+        """The event and the (ε, δ) of a claim that show most against it, as `choose_event` does for one (ε, δ).
+
+        Args:
+            points: the (ε, δ), all of which follow from the claim.
+        """
+        ratios = np.exp(np.array([epsilon for epsilon, _ in points]))
+        deltas = np.array([delta for _, delta in points])
+
+        def shown(x: Floats, n: int, y: Floats, m: int) -> tuple[Floats, int]:
+            """Evidence of each event at the best of the points, and the best point of all."""
+            p, q = (x + 0.5) / (n + 1), (y + 0.5) / (m + 1)
+            # standard scores, shape (points, events), choose the points that are worth the exact evidence
+            noise = p * (1 - p) / max(n, 1) + np.multiply.outer(ratios**2, q * (1 - q) / max(m, 1))
+            scores = (p - np.multiply.outer(ratios, q) - deltas[:, None]) / np.sqrt(noise)
+            chosen = np.argsort(-scores.max(axis=1), kind="stable")[:POINTS_COMPARED]
+            nats = np.array([
+                evidence(x, n, y, m, ratio=float(ratios[i]), delta=float(deltas[i])) for i in chosen.tolist()
+            ])
+            return nats.max(axis=0), int(chosen[nats.max(axis=1).argmax()])
+
+        def score(of: Offers) -> tuple[Floats, Floats]:
+            most, _ = shown(of.x, of.n, of.y, of.m)
+            return most - of.cost - RARITY * of.rarity, most
+
+        learned, cost = self._best(score)
+        x, n, y, m = learned.x, learned.n, learned.y, learned.m
+        if min(n, m) == 0:
+            return replace(learned, point=points[0])
+        _, best = shown(np.array([x]), n, np.array([y]), m)
+        ratio, delta = float(ratios[best]), points[best][1]
+        # neighbouring points are alike, so their choice costs less than ln of their number
+        price = CHOICE + max(cost, 0.0) + math.log(len(points)) / 2
+        x, y = discounted(x, n, y, m, price=price, ratio=ratio, delta=delta)
+        return replace(
+            _learned(learned.event, learned.reverse, x, n, y, m, learned.family), point=points[best]
+        )
 
     def certify(
         self, *, epsilon: float, delta: float, runs: int, alpha: float, thorough: bool = True
