@@ -107,8 +107,8 @@ EPSILON = Option("epsilon", "number", "Test this ε.", unset="the target's own",
 DELTA = Option("delta", "number", "Test this δ.", unset="the target's own, or 0", panel="Claim", test=True)
 RELATION = Option(
     "relation", "relation",
-    "Which datasets are neighbours: replace-one, add-remove-one, private-rows, answers-l1, answers-l2 or answers-linf; "
-    "append :k for groups of k (replace-one:3).",
+    "Which datasets are neighbours: replace-one, add-remove-one, users (all records of one, by the first cell or "
+    "users:COLUMN), private-rows, answers-l1, answers-l2 or answers-linf; append :k for groups of k (replace-one:3).",
     unset="the target's own, or replace-one", panel="Claim", metavar="NAME", test=True,
 )
 DATA = Option(
@@ -156,6 +156,10 @@ GROUPS = Option(
 CALL_TIME = Option(
     "call_time", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
     metavar="SECONDS", unset="no limit", setting=True, test=True,
+)
+READ = Option(
+    "read", "text", "Function that turns each output into what is tested: file.py:function or module:function.",
+    metavar="READER", panel="What to audit", test=True,
 )
 CERTIFY = Option(
     "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
@@ -214,6 +218,7 @@ CHECK: tuple[Option, ...] = (
     GAME,
     GROUPS,
     PARAMETERS,
+    READ,
     RUNS,
     TIME,
     CALL_TIME,

@@ -16,6 +16,7 @@ from dpaudit.plans.play import Called
 from dpaudit.results.records import Location
 from dpaudit.subjects.adapters import Adapted
 from dpaudit.subjects.foreign import USER_MODULE
+from dpaudit.subjects.read import Reading
 
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -31,8 +32,8 @@ def location_of(subject: object) -> Location | None:
     """
     while isinstance(subject, Game | Called):
         subject = subject.subject if isinstance(subject, Game) else subject.function
-    while isinstance(subject, functools.partial):
-        subject = subject.func
+    while isinstance(subject, functools.partial | Reading):
+        subject = subject.func if isinstance(subject, functools.partial) else subject.function
     if isinstance(subject, Adapted):
         # of another library's, which its source names; what adapts it is no place to mend
         return None

@@ -13,7 +13,7 @@ from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.description import Description, parse_description
 from dpaudit.adversary.pairs.observed import observed_records
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism, Record, Relation, relation_named
+from dpaudit.language import Claim, Dataset, Mechanism, Record, Relation, Users, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.language.containers import Container, container_from_json
 from dpaudit.options import (
@@ -191,6 +191,7 @@ class Request:
         container: what the function gets the records of `pair`, `pairs` or `table` in; None for a list.
         table: a real dataset, whose neighbours are searched for.
         files: the words of `--pair`, where they named files; the command line of the result states them.
+        read: what turns each output into what is tested: a function, or "file.py:function"; None for the output itself.
     """
 
     targets: tuple[str | Callable[..., object] | Mechanism, ...]
@@ -227,6 +228,7 @@ class Request:
     container: Container | None = None
     table: tuple[Record, ...] | None = None
     files: tuple[str, ...] = ()
+    read: str | Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -321,8 +323,18 @@ class Request:
     def stated_relation(self) -> Relation | None:
         """The relation of --relation, or of the claim."""
         if self.claim is not None:
-            return self.claim.relation
-        return None if self.relation is None else relation_named(self.relation)
+            return self.located(self.claim.relation)
+        return None if self.relation is None else self.located(relation_named(self.relation))
+
+    def located(self, relation: Relation) -> Relation:
+        """The relation, which finds a column that it names among those of the datasets.
+
+        Raises:
+            ParameterError: there is no such column.
+        """
+        if not isinstance(relation, Users):
+            return relation
+        return relation.located(None if self.handed_in is None else self.handed_in.fields)
 
     def image(self) -> dict[str, object]:
         """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
@@ -358,6 +370,7 @@ class Request:
             **({} if self.size is None else {"sized": True}),
             **({} if self.container is None else {"container": self.container.to_json()}),
             **({} if self.table is None else {"table": dataset_to_json(self.table)}),
+            **({} if self.read is None else {"read": _named(self.read)}),
         }
 
     def to_json(self) -> str:
@@ -366,7 +379,8 @@ class Request:
         Raises:
             UsageError: it holds a function, a mechanism or a claim itself, which only the program that made them has.
         """
-        if self.claim is not None or not all(isinstance(target, str) for target in self.targets):
+        named = all(isinstance(one, str) for one in (*self.targets, "" if self.read is None else self.read))
+        if self.claim is not None or not named:
             raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)

@@ -54,7 +54,10 @@ GROUPS = [relation.group(k) for relation in (*EVERY, *REACHES) for k in (1, 3)]
 
 
 @pytest.mark.slow(
-    fast=["*-one", "*-one:3", "answers-linf", "answers-l?@0.25", "answers-l1@2.0:3", "last-only:3", "private-rows", "users", "users:3"]
+    fast=[
+        "*-one", "*-one:3", "answers-linf", "answers-l?@0.25", "answers-l1@2.0:3", "last-only:3", "private-rows",
+        "users", "users:3",
+    ]
 )
 @pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
 @quick

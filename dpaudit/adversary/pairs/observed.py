@@ -197,8 +197,8 @@ def _users_pairs(relation: Users, records: Records, table: tuple[Record, ...], r
     low, high = records.extremes
     for record in dict.fromkeys((low, high, *records.exceptional, *(records.draw(rng) for _ in range(RANDOM)))):
         if relation.user(record) not in of:
-            for k in (1, 5):
-                pairs.append(Pair(table, (*table, *(record,) * k), f"a user with {k} records added", "extreme"))
+            added = ((k, (*table, *(record,) * k)) for k in (1, 5))
+            pairs += [Pair(table, right, f"a user with {k} records added", "extreme") for k, right in added]
     different = {(pair.left, pair.right): pair for pair in pairs if usable(pair, relation)}
     return [*different.values(), *random_related_pairs(relation, records, len(table), rng, RANDOM)]
 
