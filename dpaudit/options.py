@@ -313,7 +313,7 @@ STABILITY: tuple[Option, ...] = (
     SIZE.but(unset="6 and fewer"),
     ANY_ORDER,
     READ,
-    COMPARED.but(about="Most pairs that are tried.", at=""),
+    COMPARED.but(about="Most pairs that are tried.", at="", always=False),
     TIME.but(about="Time limit of the search."),
     SEED,
 )

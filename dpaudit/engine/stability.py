@@ -7,7 +7,6 @@ from collections.abc import Generator
 
 from dpaudit.adversary import Pair
 from dpaudit.engine.orchestrator import environment
-from dpaudit.evidence.output_distance import exact_text
 from dpaudit.evidence.stability import StabilityFindings, Tried, concluded, find_violation
 from dpaudit.plans.location import location_of
 from dpaudit.plans.stability import StabilityJob, StabilityRequest, stability_job
@@ -63,7 +62,7 @@ def _result(
         outputs=[] if worst is None else worst.shown(),
         distance=None if worst is None else worst.distance.text(),
         distance_float=None if worst is None or worst.distance.value is None else float(worst.distance),
-        allowed=None if worst is None else exact_text(worst.allowed),
+        allowed=None if worst is None else str(worst.allowed),
         allowed_float=None if worst is None else float(worst.allowed),
         excess_float=None if worst is None else worst.excess,
         pairs=findings.pairs,

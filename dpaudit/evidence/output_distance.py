@@ -7,6 +7,7 @@ way to them.
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ import numpy as np
 from dpaudit.errors import DpauditError, OutputError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE
 from dpaudit.language.records import Record
-from dpaudit.outputs.canonical import Raised
+from dpaudit.options import METRIC
+from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.results.datasets import as_dataset
 
-_SHOWN_DECIMALS = 17
-_SHOWN_DIGITS = 40
+_SHOWN_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -55,25 +56,34 @@ class Distance:
         return self.value > (limit * limit if self.squared else limit)
 
     def text(self) -> str:
-        """It as an exact number: "3", "0.1", "1/3", "√5", "infinite"."""
+        """It as an exact number: "3", "1/3", "√5", "infinite"."""
+        return self._text(str)
+
+    def shown(self) -> str:
+        """It as a person reads it, see `shown_number`."""
+        return self._text(shown_number)
+
+    def _text(self, write: Callable[[Fraction], str]) -> str:
         if self.value is None:
             return "infinite"
         if not self.squared:
-            return exact_text(self.value)
+            return write(self.value)
         root = Fraction(math.isqrt(self.value.numerator), math.isqrt(self.value.denominator))
-        inside = exact_text(self.value)
-        return exact_text(root) if root * root == self.value else f"√{inside}" if inside.isdigit() else f"√({inside})"
+        inside = write(self.value)
+        return write(root) if root * root == self.value else f"√{inside}" if inside.isdigit() else f"√({inside})"
 
 
-def exact_text(value: Fraction) -> str:
-    """A rational number as it is: a whole number, a short decimal, or a fraction; an approximation of a long one."""
+def shown_number(value: Fraction) -> str:
+    """A whole number, a double as Python writes it, a fraction, or the double next to a long fraction."""
+    decimal = _as_float(value)
     if value.denominator == 1 and len(str(value)) <= _SHOWN_DIGITS:
-        return str(value.numerator)
-    decimal = repr(_as_float(value))
-    if len(decimal) <= _SHOWN_DECIMALS and "inf" not in decimal and Fraction(decimal) == value:
-        return decimal
-    fraction = f"{value.numerator}/{value.denominator}"
-    return fraction if len(fraction) <= _SHOWN_DIGITS else f"about {decimal}"
+        return str(value)
+    if math.isfinite(decimal) and Fraction(decimal) == value:
+        return repr(decimal)
+    fraction = str(value)
+    if len(fraction) <= _SHOWN_DIGITS:
+        return fraction
+    return f"about {decimal!r}" if math.isfinite(decimal) else f"more than {sys.float_info.max:.3g}"
 
 
 def output_distance(metric: str, left: object, right: object, name: str) -> Distance:
@@ -92,7 +102,7 @@ def output_distance(metric: str, left: object, right: object, name: str) -> Dist
     """
     for one, other, where in ((left, right, "D"), (right, left, "D′")):
         if isinstance(one, Raised) and not isinstance(other, Raised):
-            return Distance(None, why=f"the call {one!r} on {where} alone ({one.where})", raises=True)
+            return Distance(None, why=f"on {where} alone the call raised {one.where or one.error}", raises=True)
     if isinstance(left, Raised) or isinstance(right, Raised):
         return Distance(Fraction(0))
     try:
@@ -100,7 +110,7 @@ def output_distance(metric: str, left: object, right: object, name: str) -> Dist
     except _InfiniteError as error:
         return Distance(None, why=str(error))
     except _UnfitError as error:
-        raise OutputError(f"{name} returned {error}; {_ADVICE[metric]}") from None
+        raise OutputError("{} returned {}; give {} {}.", name, error, METRIC, _ADVICE[metric]) from None
 
 
 class _InfiniteError(Exception):
@@ -115,10 +125,10 @@ _Numbers: TypeAlias = Iterator[Fraction]
 
 
 def _absolute(left: object, right: object) -> Distance:
-    gaps = list(_gaps(left, right))
-    if len(gaps) != 1:
-        raise _UnfitError(f"{len(gaps)} numbers")
-    return Distance(gaps[0])
+    for output in (left, right):
+        if isinstance(_plain(output), list | tuple | Mapping):
+            raise _UnfitError(f"a {type(output).__name__}")
+    return Distance(next(_gaps(left, right)))
 
 
 def _l1(left: object, right: object) -> Distance:
@@ -152,24 +162,29 @@ def _hamming(left: object, right: object) -> Distance:
 
 
 def _discrete(left: object, right: object) -> Distance:
-    return Distance(Fraction(_records([left]) != _records([right])))
+    # in tuples, where one NaN equals another
+    return Distance(Fraction((canonical(left),) != (canonical(right),)))
 
 
 _METRICS: Mapping[str, Callable[[object, object], Distance]] = {
     "absolute": _absolute, "l1": _l1, "l2": _l2, "linf": _linf, "symmetric": _symmetric,
     "insert-delete": _insert_delete, "change-one": _change_one, "hamming": _hamming, "discrete": _discrete,
 }
-_OF_VECTORS = "metric must be l1, l2 or linf for vectors, and symmetric or hamming for datasets."
-_OF_DATASETS = "this metric is for datasets: lists of records, arrays or frames."
+_OF_DATASETS = "symmetric, insert-delete, change-one or hamming for datasets"
 _ADVICE = {
-    "absolute": f"the metric absolute is for one number; {_OF_VECTORS}",
-    **dict.fromkeys(("l1", "l2", "linf"), "this metric is for numbers, lists, arrays and dicts of numbers."),
-    **dict.fromkeys(("symmetric", "insert-delete", "change-one", "hamming"), _OF_DATASETS),
-    "discrete": "it must be a value that can be compared.",
+    "absolute": f"l1, l2 or linf for vectors and dicts of numbers, {_OF_DATASETS}, or discrete for other values",
+    **dict.fromkeys(("l1", "l2", "linf"), f"{_OF_DATASETS}, or discrete for other values; this one is for numbers"),
+    **dict.fromkeys(
+        ("symmetric", "insert-delete", "change-one", "hamming"),
+        "absolute, l1, l2 or linf for numbers, or discrete for other values; this one is for datasets",
+    ),
+    "discrete": "of another kind",
 }
 
 
 def _records(output: object) -> tuple[Record, ...]:
+    if isinstance(output, Mapping | str | bytes):
+        raise _UnfitError(f"a {type(output).__name__}")
     try:
         return tuple(as_dataset(output))
     except DpauditError:

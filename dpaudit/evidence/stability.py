@@ -26,7 +26,7 @@ from dpaudit.adversary.pairs.observed import table_pairs
 from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, MechanismError, UsageError
-from dpaudit.evidence.output_distance import Distance, exact_text, output_distance
+from dpaudit.evidence.output_distance import Distance, output_distance, shown_number
 from dpaudit.language import Dataset
 from dpaudit.language.records import is_number, leaves_of
 from dpaudit.language.relation import plain_records
@@ -48,8 +48,9 @@ CALLED_TWICE = 20
 CALLED_AGAIN = 3
 """Further calls on both datasets of a violation."""
 MINIMIZE_TRIES = 2_000
-ROUNDING = Fraction(1, 10**9)
-"""An excess below this share of the largest number involved is taken for rounding, where exact numbers cannot tell."""
+ROUNDINGS = 8
+"""An excess of so many roundings of every number, and of these many more, is taken for rounding, where exact numbers
+cannot tell."""
 SHOWN_EVERY = 64
 """Pairs between two reports of progress."""
 _LONGEST_OUTPUT = 200
@@ -356,8 +357,8 @@ class _Search:
                 # it takes floats alone
                 pass
         largest = max((*numbers, tried.allowed, *(abs(Fraction(n)) for n in outputs if math.isfinite(n))))
-        within = tried.allowed + ROUNDING * largest
-        return not tried.distance.exceeds(within)
+        unit = Fraction(2) ** (-23 if any(_is_single(output) for output in tried.outputs) else -52)
+        return not tried.distance.exceeds(tried.allowed + ROUNDINGS * (len(leaves) + ROUNDINGS) * unit * largest)
 
     def minimized(self, worst: Tried) -> Tried:
         """The smallest pair with a violation of the same kind."""
@@ -410,6 +411,11 @@ def _rational(record: object) -> object:
     return Fraction(record) if isinstance(record, int | float) and not isinstance(record, bool) else record
 
 
+def _is_single(output: object) -> bool:
+    """Whether it is in single precision."""
+    return str(getattr(output, "dtype", "")) in ("float32", "float16")
+
+
 def _numbers_in(output: object) -> list[int | float | Fraction]:
     """All numbers of an output."""
     if isinstance(output, dict):
@@ -433,7 +439,7 @@ def concluded(job: StabilityJob, findings: StabilityFindings, seconds: float | N
         return Verdict.INCONCLUSIVE, StabilityCode.NOTHING_TRIED, (
             f"{name} returned on both datasets of none of the {findings.skipped} pairs that were tried{why}."
         )
-    most = f"; the largest distance is {worst.distance.text()} where {exact_text(worst.allowed)} is allowed"
+    most = f"; the largest distance is {worst.distance.shown()} where {shown_number(worst.allowed)} is allowed"
     if findings.domain is not None and not findings.skipped:
         return Verdict.PASS, StabilityCode.PROVED, f"No pair violates the claim: {findings.domain}{most}."
     late = f" in {seconds:g} seconds" if findings.late and seconds is not None else ""
@@ -444,7 +450,7 @@ def concluded(job: StabilityJob, findings: StabilityFindings, seconds: float | N
 
 
 def _violation(job: StabilityJob, worst: Tried) -> str:
-    name, allowed = job.target.name, exact_text(worst.allowed)
+    name, allowed = job.target.name, shown_number(worst.allowed)
     if worst.distance.raises:
         return (
             f"{name} does not return on both datasets: {worst.distance.why}. Whoever sees the output sees that; if no "
@@ -452,7 +458,7 @@ def _violation(job: StabilityJob, worst: Tried) -> str:
         )
     if worst.distance.value is None:
         return f"The outputs have no finite distance, where {allowed} is allowed: {worst.distance.why}."
-    apart = f"The outputs are {worst.distance.text()} apart, where {allowed} is allowed"
+    apart = f"The outputs are {worst.distance.shown()} apart, where {allowed} is allowed"
     if worst.rounding:
         return (
             f"{apart}: {worst.excess:.3g} too much, by the rounding of floats. A sum of floats depends on the order "

@@ -10,7 +10,7 @@ from rich.text import Text
 from dpaudit.report.datasets import compare
 from dpaudit.report.terminal_text import Rows
 from dpaudit.results.model import Verdict
-from dpaudit.results.plain import flat, one_line
+from dpaudit.results.plain import flat
 from dpaudit.results.stability import StabilityCode, StabilityRecord
 
 _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
@@ -29,7 +29,7 @@ def verdict_phrase(result: StabilityRecord) -> str:
 
 def quiet_line(result: StabilityRecord) -> str:
     """The verdict on one line."""
-    return one_line(f"{verdict_phrase(result)}  {result.name} · stability: {result.reason}")
+    return flat(f"{verdict_phrase(result)}  {result.name} · stability: {result.reason}")
 
 
 def stability_block(result: StabilityRecord, *, verbose: bool = False) -> Rows:

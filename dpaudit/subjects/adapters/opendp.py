@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
@@ -121,10 +122,16 @@ def transformation(made: Any, *, name: str = "OpenDP transformation") -> Transfo
     output = _OUTPUTS.get(_kind(made.output_metric))
     if output is None:
         raise UsageError(f"{_words(made.output_metric)} has no counterpart among the output metrics of dpaudit.")
-    argument = _Argument(name, metric, str(made.input_carrier_type), known)
+    domain = _words(made.input_domain)
+    columns = re.match(r"NPArray2Domain\(.*?num_columns=(\d+)", domain)
+    argument = (
+        _Argument(name, metric, str(made.input_carrier_type), known)
+        if columns is None
+        else lambda dataset: np.array(dataset, dtype=float).reshape(-1, int(columns[1]))
+    )
     return Transformed(
         name,
-        f"OpenDP {version_of('opendp')}: map of {_words(made.input_domain)}, {_words(made.input_metric)} → "
+        f"OpenDP {version_of('opendp')}: map of {domain}, {_words(made.input_metric)} → "
         f"{_words(made.output_metric)}",
         lambda dataset: made(argument(dataset)),
         relation,
@@ -132,15 +139,17 @@ def transformation(made: Any, *, name: str = "OpenDP transformation") -> Transfo
         output,
         lambda steps: made.map(type(reach)(steps * reach)),
         known if metric not in _ANSWERS else None,
-        _described(_words(made.input_domain)),
+        _described(domain) if columns is None else f"tuples({', '.join([_FINITE] * int(columns[1]))})",
     )
+
+
+_FINITE = "floats(-100, 100, allow_nan=False, allow_infinity=False)"
+"""Values that are not finite are in few domains; `data=` adds them."""
 
 
 def _described(domain: str) -> str | None:
     """A description of the records of a vector domain of bounded or unbounded values; None for any other."""
-    match = re.match(r"VectorDomain\((?:Option)?(?:AtomDomain|Atom)\((.*?T=\w+)\)", domain) or re.match(
-        r"AtomDomain\((.*?T=\w+)\)", domain
-    )
+    match = re.match(r"(?:VectorDomain\()?AtomDomain\((.*?T=\w+)\)", domain)
     if match is None:
         return None
     bounds, atom = re.search(r"bounds=\[([^,\]]+), ([^\]]+)\]", match[1]), match[1].rpartition("T=")[2]
@@ -152,9 +161,7 @@ def _described(domain: str) -> str | None:
         low, high = (bounds[1], bounds[2]) if bounds else (str(-100 if atom[0] == "i" else 0), "100")
         return f"integers({low}, {high})"
     if atom.startswith("f"):
-        low, high = (bounds[1], bounds[2]) if bounds else ("-100", "100")
-        # values that are not finite are in few domains; data= adds them
-        return f"floats({low}, {high}, allow_nan=False, allow_infinity=False)"
+        return _FINITE.replace("-100, 100", f"{bounds[1]}, {bounds[2]}") if bounds else _FINITE
     return None
 
 
