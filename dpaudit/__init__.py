@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from dpaudit.api.functions import assert_private, audit, audit_samples, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
+    from dpaudit.api.stability import StabilityResult, StabilityViolation, assert_stable, audit_stability
     from dpaudit.language import Claim, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
     from dpaudit.subjects import adapters
     from dpaudit.subjects.command import command
 
 __all__ = [
     "Claim", "GaussianDP", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Profile",
-    "Renyi", "Result", "ScoresResult", "TradeOff", "ZeroConcentrated", "adapters", "assert_private", "audit",
-    "audit_guesses", "audit_samples", "audit_scores", "command", "compare", "count_guesses", "load", "verify",
-    "worst",
+    "Renyi", "Result", "ScoresResult", "StabilityResult", "StabilityViolation", "TradeOff", "ZeroConcentrated",
+    "adapters", "assert_private", "assert_stable", "audit", "audit_guesses", "audit_samples", "audit_scores",
+    "audit_stability", "command", "compare", "count_guesses", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -40,12 +41,16 @@ _WHERE = {
     "GuessesResult": "dpaudit.api.canaries",
     "Result": "dpaudit.api.result",
     "ScoresResult": "dpaudit.api.canaries",
+    "StabilityResult": "dpaudit.api.stability",
+    "StabilityViolation": "dpaudit.api.stability",
     "assert_private": "dpaudit.api.functions",
+    "assert_stable": "dpaudit.api.stability",
     "audit": "dpaudit.api.functions",
     "audit_guesses": "dpaudit.api.canaries",
     "audit_samples": "dpaudit.api.functions",
     "audit_scores": "dpaudit.api.canaries",
     "command": "dpaudit.subjects.command",
+    "audit_stability": "dpaudit.api.stability",
     "compare": "dpaudit.api.functions",
     "count_guesses": "dpaudit.api.canaries",
     "load": "dpaudit.api.result",

@@ -107,8 +107,8 @@ EPSILON = Option("epsilon", "number", "Test this ε.", unset="the target's own",
 DELTA = Option("delta", "number", "Test this δ.", unset="the target's own, or 0", panel="Claim", test=True)
 RELATION = Option(
     "relation", "relation",
-    "Which datasets are neighbours: replace-one, add-remove-one, private-rows, answers-l1, answers-l2 or answers-linf; "
-    "append :k for groups of k (replace-one:3).",
+    "Which datasets are neighbours: replace-one, add-remove-one, users (all records of one, by the first cell or "
+    "users:COLUMN), private-rows, answers-l1, answers-l2 or answers-linf; append :k for groups of k (replace-one:3).",
     unset="the target's own, or replace-one", panel="Claim", metavar="NAME", test=True,
 )
 CLAIM = Option(
@@ -162,6 +162,10 @@ GROUPS = Option(
 CALL_TIME = Option(
     "call_time", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
     metavar="SECONDS", unset="no limit", setting=True, test=True,
+)
+READ = Option(
+    "read", "text", "Function that turns each output into what is tested: file.py:function or module:function.",
+    metavar="READER", panel="What to audit", test=True,
 )
 CERTIFY = Option(
     "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
@@ -261,6 +265,7 @@ CHECK: tuple[Option, ...] = (
     GAME,
     GROUPS,
     PARAMETERS,
+    READ,
     RUNS,
     TIME,
     CALL_TIME,
@@ -341,7 +346,36 @@ COMPARE: tuple[Option, ...] = (
     SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,
 )
+AT_MOST = Option(
+    "stability", "text", "Claimed: inputs d steps apart give outputs at most C times d apart; 2, 0.5 or 1/3.",
+    word="at_most", unset="the target's own", panel="Claim", metavar="C", at="at_most",
+)
+METRIC = Option(
+    "metric", "text",
+    "Distance of outputs: absolute, l1, l2, linf; of datasets symmetric, insert-delete, change-one, hamming; discrete.",
+    unset="the target's own, or absolute", panel="Claim", metavar="NAME",
+)
+ANY_ORDER = Option(
+    "any_order", "flag", "D and D′ may list their records in different orders.", default=False, panel="Datasets"
+)
+STABILITY: tuple[Option, ...] = (
+    AT_MOST,
+    METRIC,
+    RELATION,
+    PAIR,
+    DATA.but(
+        about="Description of a record, e.g. 'integers(0, 100)', or a table (.csv, .parquet, .npy); dpaudit searches "
+        "for pairs."
+    ),
+    SIZE.but(unset="6 and fewer"),
+    ANY_ORDER,
+    READ,
+    COMPARED.but(about="Most pairs that are tried.", at="", always=False),
+    TIME.but(about="Time limit of the search."),
+    SEED,
+)
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
-    {"check": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
+    {"check": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE,
+     "stability": STABILITY}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""

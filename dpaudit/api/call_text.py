@@ -59,6 +59,10 @@ def _shown(value: object) -> str:
         text = f"({', '.join(_dataset(one, value.container) for one in value.datasets)})"
     elif isinstance(value, Table):
         text = _dataset(value.records, value.container)
+    elif callable(value):
+        # a function, such as a reader; a lambda has no name to write
+        name = _target(value)
+        text = name if name.isidentifier() else "…"
     else:
         text = repr(value)
     return text if len(text) <= _LONGEST else "…"

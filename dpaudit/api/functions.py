@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
@@ -39,6 +39,7 @@ class Settings(TypedDict, total=False):
     runs: int | None
     time: float | None
     call_time: float | None
+    read: str | Callable[..., object] | None
     alpha: float
     seed: int
     jobs: int
@@ -68,6 +69,7 @@ def audit(
     runs: int | None = None,
     time: float | None = None,
     call_time: float | None = None,
+    read: str | Callable[..., object] | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -91,7 +93,8 @@ def audit(
             dp-accounting; None for the target's own: mechanisms and objects of libraries state one, and a
             function may (`f.claim`).
         epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are
-            "replace-one" and "add-remove-one", with ":k" for groups of k; a relation may accompany a numeric `claim`.
+            "replace-one", "add-remove-one" and "users" (all records of one), with ":k" for groups of k; a relation may
+            accompany a numeric `claim`.
         pair: two datasets D and D′: lists of records, multisets, numpy arrays, or frames or series of pandas or polars,
             whose rows are the records. A function gets its dataset in the same form.
         data, size: instead of a pair, a description of records ("integers(0, 100)") and their number; dpaudit searches
@@ -106,6 +109,8 @@ def audit(
         call_time: time limit in seconds for one call of a function f(dataset, rng); a timeout counts as an output, as
             an exception does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in
             the main thread.
+        read: a function that turns each output into what is tested, such as `lambda model: model.coef_`, or the name of
+            one ("file.py:function"). It is post-processing: what refutes the claim on what is read refutes it.
         alpha: family-wise error rate over all audits, in (0, 0.5).
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
@@ -145,6 +150,7 @@ def audit(
         runs=runs,
         time=time,
         call_time=call_time,
+        read=read,
         jobs=jobs,
         pair=None if placed is None else placed.datasets,
         data=described,

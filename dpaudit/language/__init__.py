@@ -62,6 +62,7 @@ from dpaudit.language.relations import relation_named, relation_names
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabellings
 from dpaudit.language.trial import Fixed, Trial
+from dpaudit.language.users import USERS, Users
 from dpaudit.language.utility import Goal, Instance, InteriorPoint, SampleSize, UtilityClaim
 from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 from dpaudit.outputs.canonical import BOTTOM, Bottom, Outcome, Output, canonical
@@ -88,6 +89,7 @@ __all__ = [
     "STATDP",
     "THESIS",
     "UNDERSTANDING_SVT",
+    "USERS",
     "WITH",
     "WITHOUT",
     "AddRemoveOne",
@@ -163,6 +165,7 @@ __all__ = [
     "TradeOff",
     "Trial",
     "Uniform",
+    "Users",
     "UtilityClaim",
     "ZeroConcentrated",
     "advanced_composition",

@@ -10,10 +10,11 @@ from dpaudit.language.answers import ANSWERS_L1, ANSWERS_L2, ANSWERS_LINF, Answe
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.private_rows import PRIVATE_ROWS
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, Relation
+from dpaudit.language.users import USERS, Users
 
 _BY_NAME: dict[str, Relation] = {
     relation.kind: relation
-    for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, ANSWERS_L2, PRIVATE_ROWS)
+    for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, ANSWERS_L2, PRIVATE_ROWS, USERS)
 }
 
 _OTHER_NAMES = {
@@ -31,13 +32,16 @@ def relation_names() -> tuple[str, ...]:
 def relation_named(text: str) -> Relation:
     """The relation with this name.
 
-    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows". For groups of three:
-    "replace-one:3". For answers that one record moves by 0.25: "answers-l1@0.25".
+    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows", "users". For groups of
+    three: "replace-one:3". For answers that one record moves by 0.25: "answers-l1@0.25". Where a column of frames says
+    whose a record is: "users:customer".
 
     Raises:
         UnknownNameError: no such relation.
         ParameterError: a group size that is not a whole number ≥ 1, or a reach that is not a number above 0.
     """
+    if (users := _users_of(text.strip())) is not None:
+        return users
     named, colon, size = text.strip().lower().partition(":")
     kind, at, reach = named.partition("@")
     relation = _BY_NAME.get(kind)
@@ -48,6 +52,17 @@ def relation_named(text: str) -> Relation:
     if not colon:
         return relation
     return relation.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+
+
+def _users_of(text: str) -> Users | None:
+    """The relation of "users:column" or "users:column:3", whose column keeps its case; None for any other text."""
+    kind, _, rest = text.partition(":")
+    if kind.lower() != USERS.kind or not rest or rest.isdecimal():
+        return None
+    column, _, size = rest.rpartition(":")
+    if not column or not size.isdecimal():
+        return replace(USERS, column=rest)
+    return replace(USERS, column=column).group(whole("the size of a group", int(size), least=1))
 
 
 def _meant(kind: str) -> list[str]:

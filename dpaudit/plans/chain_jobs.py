@@ -106,11 +106,10 @@ def _refuse(name: str, claim: Claim) -> None:
             "{} claims {}; {} compares chains with one (ε, δ): give {} and {}.",
             name, str(claim), GROUPS, EPSILON, DELTA,
         )
-    if claim.relation.kind == "private-rows":
+    if claim.relation.kind in ("private-rows", "users"):
         raise UsageError(
-            "{} is claimed under {}, which {} does not support; give a pair with {} and its claim with {} "
-            "private-rows:2 and {}.",
-            name, claim.relation.name, GROUPS, PAIR, RELATION, EPSILON,
+            "{} is claimed under {}, which {} does not support; give a pair with {} and its claim with {} {} and {}.",
+            name, claim.relation.name, GROUPS, PAIR, RELATION, claim.relation.group(2).name, EPSILON,
         )
     if not claim.relation.of_records:
         raise UsageError(

@@ -40,7 +40,7 @@ def command_line(request: Request) -> str:
             words += _target(target)
     for option in OPTIONS[command]:
         if not option.silent:
-            words += _words(option, request)
+            words += option_words(option, request)
     if command == "check":
         words += _PARTS_CHECKED[request.only] if any(map(in_catalogue, request.targets)) else ()
     return shlex.join(words)
@@ -53,7 +53,7 @@ def _target(target: object) -> list[str]:
     return [target if isinstance(target, str) else getattr(target, "__name__", type(target).__name__)]
 
 
-def _words(option: Option, request: Request) -> Iterator[str]:
+def option_words(option: Option, request: Any) -> Iterator[str]:
     """The option and its value, where it has to be named."""
     value: Any = request
     for part in option.place.split("."):

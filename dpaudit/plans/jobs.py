@@ -48,9 +48,10 @@ from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import CatalogueSubject, OwnSubject, Subject, own_claim, subject_of, tested_claim
 from dpaudit.results.model import Verdict
-from dpaudit.results.notes import Note, OwnRandomness, Stated
+from dpaudit.results.notes import Note, OwnRandomness, ReadBy, Stated
 from dpaudit.subjects.adapters.base import Adapted
 from dpaudit.subjects.call_time import refuse_without_timer
+from dpaudit.subjects.read import reader_name
 from dpaudit.subjects.recorded import D_PRIME, D, Recorded, RecordedTarget
 from dpaudit.subjects.stated import is_reproducible, stated_notes
 from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, with_parameters
@@ -327,7 +328,7 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     job = GivenPairs(
         target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
         pairs=pairs, black_box=request.black_box,
-        notes=() if isinstance(value, Mechanism) else _notes(value),
+        notes=() if isinstance(value, Mechanism) else (*_notes(value), *_reader_notes(request)),
     )
     if request.records is None:
         return job
@@ -353,6 +354,13 @@ def _notes(function: Callable[..., object]) -> tuple[Note, ...]:
     stated = stated_notes(function)
     own = () if is_reproducible(function) else (OwnRandomness(),)
     return (Stated(stated), *own) if stated else own
+
+
+def _reader_notes(request: Request) -> tuple[Note, ...]:
+    """Who reads the outputs."""
+    if request.read is None:
+        return ()
+    return (ReadBy(request.read if isinstance(request.read, str) else reader_name(request.read)),)
 
 
 def _label(request: Request) -> str:
@@ -436,7 +444,8 @@ def sizes_of(request: Request, relation: Relation) -> tuple[int, int] | None:
     """
     if request.size is None:
         return None
-    room = relation.size if relation.kind == "add-remove-one" else 0
+    # a user has any number of records
+    room = {"add-remove-one": relation.size, "users": request.size}.get(relation.kind, 0)
     return max(request.size - room, 0), request.size + room
 
 

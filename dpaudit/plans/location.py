@@ -17,6 +17,7 @@ from dpaudit.results.records import Location
 from dpaudit.subjects.adapters import Adapted
 from dpaudit.subjects.command import Command
 from dpaudit.subjects.foreign import USER_MODULE
+from dpaudit.subjects.read import Reading
 from dpaudit.subjects.recorded import Recorded
 
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -33,8 +34,8 @@ def location_of(subject: object) -> Location | None:
     """
     while isinstance(subject, Game | Called):
         subject = subject.subject if isinstance(subject, Game) else subject.function
-    while isinstance(subject, functools.partial):
-        subject = subject.func
+    while isinstance(subject, functools.partial | Reading):
+        subject = subject.func if isinstance(subject, functools.partial) else subject.function
     if isinstance(subject, Adapted | Command | Recorded):
         # of another library's or system's, which its source names; what adapts it is no place to mend
         return None

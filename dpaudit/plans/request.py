@@ -13,7 +13,7 @@ from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.description import Description, parse_description
 from dpaudit.adversary.pairs.observed import observed_records
 from dpaudit.errors import DpauditError, UsageError
-from dpaudit.language import Claim, Curve, Dataset, Mechanism, Record, Relation, parse_curve, relation_named
+from dpaudit.language import Claim, Curve, Dataset, Mechanism, Record, Relation, Users, parse_curve, relation_named
 from dpaudit.language.accounting import claim_under, is_accounting
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.language.containers import Container, container_from_json
@@ -197,6 +197,7 @@ class Request:
         table: a real dataset, whose neighbours are searched for.
         files: the words of `--pair`, where they named files; the command line of the result states them.
         recorded: recorded outputs, which are audited instead of the targets; without a claim their bound is wanted.
+        read: what turns each output into what is tested: a function, or "file.py:function"; None for the output itself.
     """
 
     targets: tuple[str | Callable[..., object] | Mechanism, ...]
@@ -234,6 +235,7 @@ class Request:
     table: tuple[Record, ...] | None = None
     files: tuple[str, ...] = ()
     recorded: Recorded | None = None
+    read: str | Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -350,8 +352,18 @@ class Request:
     def stated_relation(self) -> Relation | None:
         """The relation of --relation, or of the claim."""
         if self.claim is not None:
-            return self.claim.relation
-        return None if self.relation is None else relation_named(self.relation)
+            return self.located(self.claim.relation)
+        return None if self.relation is None else self.located(relation_named(self.relation))
+
+    def located(self, relation: Relation) -> Relation:
+        """The relation, which finds a column that it names among those of the datasets.
+
+        Raises:
+            ParameterError: there is no such column.
+        """
+        if not isinstance(relation, Users):
+            return relation
+        return relation.located(None if self.handed_in is None else self.handed_in.fields)
 
     def image(self) -> dict[str, object]:
         """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
@@ -388,6 +400,7 @@ class Request:
             **({} if self.container is None else {"container": self.container.to_json()}),
             **({} if self.table is None else {"table": dataset_to_json(self.table)}),
             **({} if self.recorded is None else {"recorded": self.recorded.image()}),
+            **({} if self.read is None else {"read": _named(self.read)}),
         }
 
     def to_json(self) -> str:
@@ -398,7 +411,8 @@ class Request:
         """
         curve = None if self.claim is None else self.claim.curve
         named = self.claim is None or (curve is not None and _reads_back(curve))
-        if not named or not all(isinstance(target, str | Command) for target in self.targets):
+        named = named and all(isinstance(target, str | Command) for target in self.targets)
+        if not named or not isinstance(self.read, str | None):
             raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.recorded is not None:

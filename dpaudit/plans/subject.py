@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
-from dpaudit.options import DELTA, EPSILON, RELATION
+from dpaudit.options import DELTA, EPSILON, READ, RELATION
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Plan
 from dpaudit.plans.request import Request
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.foreign import refused
+from dpaudit.subjects.read import reading
 from dpaudit.subjects.stated import stated_claim
 from dpaudit.subjects.target import instantiate, load_object, with_parameters
 
@@ -56,6 +57,10 @@ def subject_of(request: Request, target: str | Callable[..., object] | Mechanism
         UsageError and its kinds: as `resolved`; UnknownNameError: the catalogue has no such name.
     """
     if registry.in_catalogue(target):
+        if request.read is not None:
+            raise UsageError(
+                "{} is for functions of your own, and {} is an algorithm of the catalogue.", READ, target
+            )
         return CatalogueSubject(target, registry.plan(target))
     return resolved(request, target)
 
@@ -75,6 +80,8 @@ def resolved(request: Request, target: str | Callable[..., object] | Mechanism) 
         subject = with_parameters(subject, request.parameters)
     if not isinstance(subject, Mechanism) and not callable(subject):
         raise UsageError(refused(subject, name if isinstance(target, str) else ""))
+    if request.read is not None:
+        subject = reading(subject, request.read, name)
     return OwnSubject(subject, name, source)
 
 
@@ -94,6 +101,12 @@ def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
     Raises:
         UsageError: neither states ε.
     """
+    claim = _stated(request, own, name)
+    relation = request.located(claim.relation)
+    return claim if relation == claim.relation else replace(claim, relation=relation)
+
+
+def _stated(request: Request, own: Claim | None, name: str) -> Claim:
     if request.claim is not None:
         return request.claim
     relation = request.stated_relation

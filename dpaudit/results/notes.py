@@ -18,7 +18,7 @@ NoteCode: TypeAlias = Literal[
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier", "search_cut_short", "interrupted",
+    "kept_from_earlier", "search_cut_short", "interrupted", "read_by",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -71,6 +71,20 @@ class OwnRandomness(Note):
         return (
             "Its randomness is its own and cannot be seeded: results differ from run to run, and `dpaudit replay` "
             "repeats the audit but not its numbers."
+        )
+
+
+@dataclass(frozen=True)
+class ReadBy(Note):
+    """What was tested is a function of the outputs."""
+
+    code = "read_by"
+    reader: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Tested is what {self.reader} makes of each output. A violation and a lower bound on ε hold for the "
+            "output itself, as this is post-processing; a PASS is about what was read."
         )
 
 

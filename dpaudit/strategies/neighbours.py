@@ -30,6 +30,7 @@ from dpaudit.language import (
     PrivateRows,
     Relation,
     ReplaceOne,
+    Users,
     relation_named,
 )
 from dpaudit.language.checks import whole
@@ -69,7 +70,7 @@ def neighbours(
         relation: a name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, including your own.
         records: a strategy of records, or a description: "integers(0, 100)", or "frame(age=integers(18, 100))" for
             pairs of data frames, and likewise for series and arrays. Numbers for "answers-linf", "answers-l1" and
-            "answers-l2", triples (x, y, "priv" or "pub") for "private-rows".
+            "answers-l2", triples (x, y, "priv" or "pub") for "private-rows", (user, …) for "users".
         min_size, max_size: bounds on the number of records of either dataset.
         groups: a factor by which to multiply the largest distance of the two datasets.
         ordered: True for tuples, frames and arrays; False for multisets, whose records must have an order.
@@ -83,11 +84,15 @@ def neighbours(
     related = (relation_named(relation) if isinstance(relation, str) else relation).group(groups)
     sizes(min_size, max_size)
     described, container = described_records(records, ordered=ordered)
+    if isinstance(related, Users):
+        related = related.located(None if container is None else container.fields)
     make = _MAKERS.get(type(related), _by_steps)
     if make is _answers and not ordered:
         raise ParameterError(f"{related.name} relates vectors, whose order matters; omit ordered.")
-    if make not in (_by_steps, _resized):
+    if make not in (_by_steps, _resized, _users):
         _can_differ(related, described, max_size)
+    if make is _users:
+        _room_for_a_user(min_size, max_size)
     if make is _resized and not _changes_of_size(related.size, min_size, max_size):
         raise ParameterError(
             f"{related.name} changes the number of records, but max_size equals min_size, {max_size}; raise it."
@@ -159,6 +164,29 @@ def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[objec
     return _placed(draw, changed, records, least - min(added, removed), most - max(added, removed))
 
 
+def _users(draw: DrawFn, relation: Users, records: SearchStrategy[object], least: int, most: int) -> _Datasets:
+    """Up to `size` users, all of whose records only one of the datasets has."""
+    first = draw(st.lists(records, min_size=1, max_size=most))
+    users = list(dict.fromkeys(map(relation.user, map(as_record, first))))
+    gone = draw(st.lists(st.sampled_from(users), min_size=1, max_size=relation.size, unique=True))
+    mine = [record for record in first if relation.user(as_record(record)) in gone]
+    others = records.filter(lambda record: relation.user(as_record(record)) not in gone)
+    changed: list[Slot] = [(ABSENT, record) for record in mine]
+    if relation.size > 1 and draw(st.booleans()):
+        # some users in the one, some in the other
+        left = set(gone[: len(gone) // 2])
+        changed = [(b, a) if relation.user(as_record(b)) in left else (a, b) for a, b in changed]
+    elif draw(st.booleans()):
+        changed = [(b, a) for a, b in changed]
+    fewer, more = sorted(sum(slot[i] is not ABSENT for slot in changed) for i in (0, 1))
+    assume(more <= most and least - fewer <= most - more)
+    shared = draw(st.lists(others, min_size=max(0, least - fewer), max_size=most - more))
+    slots: list[Slot] = [(value, value) for value in shared]
+    for slot in changed:
+        slots.insert(draw(st.integers(0, len(slots))), slot)
+    return tuple(a for a, _ in slots if a is not ABSENT), tuple(b for _, b in slots if b is not ABSENT)
+
+
 def _answers(
     draw: DrawFn, relation: Answers, records: SearchStrategy[object], least: int, most: int
 ) -> _Datasets:
@@ -219,6 +247,7 @@ _MAKERS: dict[type[Relation], _Maker] = {
     AnswersL1: _answers,
     AnswersL2: _answers,
     PrivateRows: _private,
+    Users: _users,
 }
 """By exact class, because a subclass may relate fewer datasets."""
 
@@ -251,6 +280,11 @@ def _changes_of_size(steps: int, least: int, most: int) -> list[tuple[int, int]]
         # the shared records must leave both datasets within their size limits
         if max(0, least - min(added, total - added)) <= most - max(added, total - added)
     ]
+
+
+def _room_for_a_user(least: int, most: int) -> None:
+    if most <= least:
+        raise ParameterError(f"users changes the number of records, but max_size equals min_size, {most}; raise it.")
 
 
 def _can_differ(relation: Relation, records: object, most: int) -> None:

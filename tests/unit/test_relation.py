@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import SampledFrom
+from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import mutations
+from dpaudit.adversary.pairs.observed import observed_records, table_pairs
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, ParameterError, UnknownNameError
 from dpaudit.language import (
@@ -22,9 +24,11 @@ from dpaudit.language import (
     ANSWERS_LINF,
     PRIVATE_ROWS,
     REPLACE_ONE,
+    USERS,
     Dataset,
     Multiset,
     Relation,
+    Users,
     relation_named,
 )
 from dpaudit.strategies import datasets
@@ -324,3 +328,124 @@ def test_an_answer_outside_the_domain_does_not_jump() -> None:
     for relation in (ANSWERS_LINF, ANSWERS_L1):
         for _ in range(50):
             assert relation.related((9.0, 1), relation.random_neighbour((9.0, 1), (0, 1, 2), rng))
+
+
+# --- users ---------------------------------------------------------------------------------------------------------
+
+VISITS = ((0, 0), (0, 1), (1, 0))
+
+
+def one_user_step(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    """The definition, for tuples: one has all records of one user more."""
+    short, long = sorted((left, right), key=len)
+    return len(long) > len(short) and any(
+        tuple(row for row in long if row[0] != user) == short and user not in {row[0] for row in short}
+        for user in {row[0] for row in long}
+    )
+
+
+def all_visits(largest: int, rows: tuple[Any, ...] = VISITS) -> list[tuple[Any, ...]]:
+    return [records for n in range(largest + 1) for records in product(rows, repeat=n)]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_users_distance_is_the_shortest_chain(ordered: bool) -> None:
+    tuples = all_visits(3, (*VISITS, (2, 0)) if ordered else VISITS)
+    orders: dict[Any, list[Any]] = {}
+    for records in tuples:
+        orders.setdefault(records if ordered else Multiset.of(records), []).append(records)
+    datasets = list(orders)
+    close = {
+        (a, b) for a in datasets for b in datasets
+        if any(one_user_step(x, y) for x in orders[a][:1] for y in (orders[b] if ordered else map(tuple, [b])))
+    }
+    close |= {(b, a) for a, b in close}
+    for start in datasets[:: 9 if ordered else 1]:
+        reached = breadth_first(start, datasets, lambda a, b: (a, b) in close)
+        for other in datasets:
+            assert USERS.distance(start, other) == USERS.distance(other, start) == reached[other]
+            for k in (1, 2, 3):
+                related = reached[other] <= k
+                assert USERS.group(k).related(start, other) == related
+                assert (USERS.group(k).refusal(start, other) == "") == related
+
+
+def test_users_whose_records_interleave_differently() -> None:
+    a, b, c = (0, 0), (1, 0), (2, 0)
+    # without user 0 both are (b, c); user 0 is removed and added elsewhere
+    assert USERS.distance((a, b, c), (b, c, a)) == 2
+    assert USERS.distance((a, b, c), (c, b, a)) == 4
+    assert USERS.distance((a, a, b), (a, b, a)) == 2
+    assert USERS.distance(Multiset.of((a, b, c)), (c, b, a)) == 0
+    many = tuple((i, 0) for i in range(40))
+    assert USERS.distance(many, (*many[1:], many[0])) == 2
+    # beyond the users that are searched exactly, never too few
+    assert USERS.distance(many, many[::-1]) == 78
+
+
+def test_users_of_a_cell() -> None:
+    assert USERS.distance((1, 2, 1), (2,)) == 1
+    by_name = relation_named("users:who")
+    assert isinstance(by_name, Users)
+    located = by_name.located(("day", "who"))
+    assert located.distance(((0, "a"), (0, "b"), (1, "a")), ((0, "b"),)) == 1
+    assert located.name == by_name.name == "users:who"
+    with pytest.raises(ParameterError, match="names the column 'who'; these records have day, user"):
+        by_name.located(("day", "user"))
+    with pytest.raises(ParameterError, match="have none with a name"):
+        by_name.located(None)
+    with pytest.raises(ParameterError, match="has no cell 1"):
+        located.distance(((0,),), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "size"),
+    [("users", "", 1), ("users:3", "", 3), ("users:Customer Id", "Customer Id", 1), ("Users:a:2", "a", 2),
+     ("users:a:b", "a:b", 1)],
+)
+def test_names_of_users(text: str, column: str, size: int) -> None:
+    relation = relation_named(text)
+    assert isinstance(relation, Users)
+    assert (relation.column, relation.size) == (column, size)
+    assert relation_named(relation.name) == relation
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_neighbours_of_users_are_all_of_one_step(ordered: bool) -> None:
+    for records in all_visits(2):
+        start: Dataset = records if ordered else Multiset.of(records)
+        scope = USERS.scope(VISITS, 3, ordered=ordered)
+        assert set(scope) == {r if ordered else Multiset.of(r) for r in all_visits(3)}
+        near = list(USERS.neighbours(start, VISITS))
+        assert len(near) == len(set(near))
+        assert {other for other in near if len(other) <= 3} == {d for d in scope if USERS.distance(start, d) == 1}
+        rng = np.random.default_rng(0)
+        seen = {USERS.random_neighbour(start, VISITS, rng) for _ in range(300)}
+        assert all(USERS.related(start, other) for other in seen)
+        # neighbours with one record more, and those without a user, are drawn with probability 1/24 at least: one of
+        # them is missed with probability below 1e-4 (fixed seed)
+        assert {other for other in near if len(other) <= len(start) + 1} <= seen
+    with pytest.raises(ParameterError, match="at most 3 records can be enumerated"):
+        USERS.scope(VISITS, 4, ordered=ordered)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_searches_under_users_make_legal_pairs(k: int) -> None:
+    relation, records = USERS.group(k), parse_records("tuples(integers(0, 4), integers(0, 9))")
+    starts = starting_pairs(relation, records, 5, np.random.default_rng(0))
+    assert any(abs(len(pair.left) - len(pair.right)) >= 5 for pair in starts)
+    changed = [q for pair in starts[::9] for q in mutations(pair, relation, records, np.random.default_rng(1), 20)]
+    assert len(changed) > 50
+    for pair in (*starts, *changed):
+        pair.distance(relation)
+    for pair in starts[:6]:
+        small = minimize(pair, lambda p: True, relation=relation, records=records).pair
+        assert len(small.left) + len(small.right) == 1
+
+
+def test_users_of_a_table_are_removed_whole() -> None:
+    table = tuple((user, day) for user, days in ((7, 5), (8, 1), (9, 2)) for day in range(days))
+    pairs = table_pairs(USERS, observed_records(table, None), table, np.random.default_rng(0))
+    assert {len(pair.right) for pair in pairs} >= {3, 7, 6}
+    for pair in pairs:
+        pair.distance(USERS)

@@ -23,12 +23,12 @@ LONGEST_TABLE = 4_000_000
 def aligned(pair: Pair, relation: Relation) -> list[Slot]:
     """The two datasets aligned, so that both can be changed together.
 
-    Tuples are aligned by position (under add/remove-one along a longest common subsequence); in multisets the shared
-    records come first.
+    Tuples are aligned by position (where records are added and removed, along a longest common subsequence); in
+    multisets the shared records come first.
     """
     if isinstance(pair.left, Multiset) or isinstance(pair.right, Multiset):
         return _aligned_multisets(Multiset.of(pair.left), Multiset.of(pair.right))
-    if len(pair.left) == len(pair.right) and relation.kind != "add-remove-one":
+    if len(pair.left) == len(pair.right) and relation.kind not in ("add-remove-one", "users"):
         return list(zip(pair.left, pair.right, strict=True))
     return _aligned_sequences(pair.left, pair.right)
 

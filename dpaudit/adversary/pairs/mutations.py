@@ -79,12 +79,13 @@ def mutations(
     "random", never "given": a mutation is not the pair that the user gave.
     """
     slots = aligned(pair, relation)
+    changes = (*_CHANGES, *_USERS_CHANGES) if relation.kind == "users" else _CHANGES
     pair = pair if pair.source == "extreme" else replace(pair, source="random")
     pairs: dict[tuple[Dataset, Dataset], Pair] = {}
     for _ in range(20 * number):
         if len(pairs) == number:
             break
-        what, change = _CHANGES[int(rng.integers(len(_CHANGES)))]
+        what, change = changes[int(rng.integers(len(changes)))]
         changed = change(list(slots), _Palette(pair, relation, records, rng))
         try:
             other = joined(changed, pair, _relabelled(pair.label, what))
@@ -278,6 +279,15 @@ def _drop(slots: list[Slot], palette: _Palette) -> list[Slot]:
     return [slot for i, slot in enumerate(slots) if i not in removed]
 
 
+def _more(slots: list[Slot], palette: _Palette) -> list[Slot]:
+    """The differing record once more, or three times."""
+    if differing := differing_places(slots):
+        slot = slots[differing[palette.pick(len(differing))]]
+        at = palette.pick(len(slots) + 1)
+        slots[at:at] = [slot] * (1 + 2 * palette.pick(2))
+    return slots
+
+
 _CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] = (
     ("shared records made equal", _paint_all),
     ("half of the shared records made equal", _paint_half),
@@ -294,6 +304,12 @@ _CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] =
     ("a shared record added", _grow),
     ("shared records removed", _drop),
 )
+
+
+_USERS_CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] = (
+    ("one more record of the differing user", _more),
+)
+"""Besides, where a user has any number of records."""
 
 
 def _sortable(values: list[Slot]) -> bool:

@@ -19,7 +19,7 @@ from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Records, Sa
 from dpaudit.adversary.pairs.minimize import simplicity
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.adversary.pairs.starting_pairs import RANDOM, random_related_pairs, starting_pairs
-from dpaudit.language import Dataset, Relation
+from dpaudit.language import Dataset, Relation, Users
 from dpaudit.language.containers import Container
 from dpaudit.language.records import Record, exception_of, is_number
 
@@ -144,6 +144,8 @@ def table_pairs(relation: Relation, records: Records, table: tuple[Record, ...],
         table: at least one record.
         rng: for the random rows.
     """
+    if isinstance(relation, Users):
+        return _users_pairs(relation, records, table, rng)
     if not relation.of_records:
         # datasets of answers have no rows to remove or replace
         return starting_pairs(relation, records, len(table), rng)
@@ -175,6 +177,30 @@ def table_pairs(relation: Relation, records: Records, table: tuple[Record, ...],
                 add((*table[:at], *(record,) * step, *table[at + step :]), f"{_rows(at, step)} replaced")
     pairs = list(chosen.values())
     return pairs + random_related_pairs(relation, records, len(table), rng, RANDOM)
+
+
+def _users_pairs(relation: Users, records: Records, table: tuple[Record, ...], rng: Generator) -> list[Pair]:
+    """All records of a user removed: of those with the extreme and rarest rows, with most and with fewest records.
+
+    Records of new users are added if the table's values allow one.
+    """
+    of = relation.of(table)
+    extreme = [relation.user(table[at]) for at in _places(table, rng)]
+    by_number = sorted(of, key=lambda user: len(of[user]))
+    users = list(dict.fromkeys((by_number[-1], by_number[0], *extreme)))
+    pairs: list[Pair] = []
+    for at, user in enumerate(users):
+        gone = {user, *users[at + 1 : at + relation.size]}
+        right = tuple(record for record in table if relation.user(record) not in gone)
+        shown = f"user {user!r}" if len(gone) == 1 else f"{len(gone)} users"
+        pairs.append(Pair(table, right, f"all {len(table) - len(right)} records of {shown} removed", "extreme"))
+    low, high = records.extremes
+    for record in dict.fromkeys((low, high, *records.exceptional, *(records.draw(rng) for _ in range(RANDOM)))):
+        if relation.user(record) not in of:
+            added = ((k, (*table, *(record,) * k)) for k in (1, 5))
+            pairs += [Pair(table, right, f"a user with {k} records added", "extreme") for k, right in added]
+    different = {(pair.left, pair.right): pair for pair in pairs if usable(pair, relation)}
+    return [*different.values(), *random_related_pairs(relation, records, len(table), rng, RANDOM)]
 
 
 def _rows(at: int, step: int) -> str:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from dpaudit.adversary.pairs.alignment import usable
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation
+from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation, Users
 from dpaudit.language.records import Record, is_number
 
 RANDOM = 8
@@ -76,6 +76,8 @@ def starting_pairs(
         for odd, where in ((low, "low"), (high, "high")):
             add(_changed(base, odd, step, f"{order}, {{}} moved {where}"))
     add(_duplicates(ramp, step))
+    if isinstance(relation, Users):
+        add(_users(relation, (*special, *records.exceptional, *(records.draw(rng) for _ in range(size))), size))
     if relation.kind == "private-rows":
         rows = (low, high, *records.exceptional[:2], *special, *(records.draw(rng) for _ in range(4 * size)))
         add(_mixtures(rows, size, step))
@@ -206,6 +208,23 @@ def _mixtures(rows: Iterable[Record], size: int, step: int) -> Iterator[Pair]:
                 left, right = (one,) * (size - number), (other,) * k + (one,) * (size - number - k)
                 label = f"{number} public rows, the others {_shown(one)}, {k} replaced by {_shown(other)}"
                 yield Pair((*fixed, *left), (*fixed, *right), label, "extreme")
+
+
+def _users(relation: Users, rows: Iterable[Record], size: int) -> Iterator[Pair]:
+    """All records of one user removed, or of as many as the relation has: one record each, or several, equal or not."""
+    of = relation.of(tuple(dict.fromkeys(rows)))
+    known = list(of)
+    for at, user in enumerate(known):
+        gone = {known[(at + i) % len(known)] for i in range(relation.size)}
+        others = [row for other in known if other not in gone for row in of[other]]
+        mine = [row for one in known if one in gone for row in of[one]]
+        bases = ((), tuple(others[:1]), tuple(others * size)[:size])
+        lists = (tuple(mine), *((row,) * k for row in of[user] for k in (1, 2, size)))
+        for base in dict.fromkeys(bases):
+            for records in dict.fromkeys(lists):
+                label = f"all {len(records)} records of user {_shown(user)}"
+                yield Pair(base, (*base, *records), f"{label} added last", "extreme")
+                yield Pair(base, (*records, *base), f"{label} added first", "extreme")
 
 
 def _shown(value: Record) -> str:

@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TypeVar
 
-from dpaudit.subjects.adapters.base import Adapted
+from dpaudit.subjects.adapters.base import Adapted, Transformed
 from dpaudit.subjects.adapters.table import OWN, Adapter, adapter_of, known
 
-__all__ = ["LIBRARIES", "Adapted", "Adapter", "adapted", "known", "recognised"]
+__all__ = ["LIBRARIES", "Adapted", "Adapter", "Transformed", "adapted", "known", "recognised", "transformed"]
 
 _Target = TypeVar("_Target")
 
@@ -56,6 +56,18 @@ def recognised(target: object) -> Adapter | None:
         UsageError: two packages register adapters under one name.
     """
     return None if isinstance(target, Adapted | str) else adapter_of(_names(target))
+
+
+def transformed(target: object) -> Transformed | None:
+    """A transformation of OpenDP with the stability that it states; None for anything else.
+
+    Raises:
+        UsageError: an object of OpenDP of another kind, or whose metrics have no counterpart here.
+    """
+    if isinstance(target, str) or not any(name.partition(".")[0] == "opendp" for name in _names(target)):
+        return None
+    made: Transformed = import_module(f"{__name__}.opendp").transformation(target)
+    return made
 
 
 def _names(target: object) -> Iterator[str]:
