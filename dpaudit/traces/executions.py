@@ -12,9 +12,10 @@ import numpy as np
 
 from dpaudit.errors import DpauditError
 from dpaudit.language import Dataset
-from dpaudit.outputs.canonical import Outcome, Raised, canonical
+from dpaudit.outputs.canonical import Outcome, canonical
 from dpaudit.outputs.failures import raised
-from dpaudit.outputs.parts import MEMBER, Place as Part, layout, taken_apart
+from dpaudit.outputs.parts import MEMBER, layout, taken_apart
+from dpaudit.outputs.parts import Place as Part
 from dpaudit.subjects.global_seeds import global_seeds
 from dpaudit.subjects.target import FunctionTarget
 from dpaudit.traces.hooks import hooked
@@ -106,12 +107,6 @@ def _global_state() -> tuple[Any, ...]:
 
 def as_number(leaf: Outcome) -> float | None:
     """A leaf as a number; None where it is none."""
-    if type(leaf) in (int, float) and abs(leaf) < math.inf:
+    if isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < math.inf:
         return float(leaf)
     return None
-
-
-def is_failure(leaf: Outcome) -> bool:
-    """Whether the output is an exception."""
-    return isinstance(leaf, Raised)
-

@@ -92,9 +92,7 @@ def hooked(tape: Tape, subject: object) -> Iterator[None]:
         tape: to record on.
         subject: the function; names that its module has imported are replaced there too.
     """
-    held = getattr(subject, "__globals__", None)
-    if held is None:
-        held = getattr(getattr(type(subject), "__call__", None), "__globals__", {})
+    held = getattr(subject, "__globals__", {})
     shared = RecordingGenerator(np.random.PCG64(tape.seed.spawn(1)[0]))
     shared.follow(tape)
     with ExitStack() as undo:

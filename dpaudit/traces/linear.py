@@ -77,7 +77,7 @@ def _exactly(z: FloatArray, y: FloatArray, tolerance: float) -> tuple[float, Flo
     most = runs - 1 - SPARE
     if n <= most:
         return _solved(z, y, tuple(range(n)), tolerance)
-    slopes, residuals = _one_by_one(z, y)
+    _, residuals = _one_by_one(z, y)
     if (found := _solved(z, y, (int(residuals.argmin()),), tolerance)) is not None:
         return found
     centred, rest = z - z.mean(axis=0), y - y.mean()
@@ -107,7 +107,9 @@ def _one_by_one(z: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return slopes, np.abs(moved[:, None] - centred * slopes).max(axis=0)
 
 
-def _solved(z: FloatArray, y: FloatArray, support: tuple[int, ...], tolerance: float) -> tuple[float, FloatArray] | None:
+def _solved(
+    z: FloatArray, y: FloatArray, support: tuple[int, ...], tolerance: float
+) -> tuple[float, FloatArray] | None:
     design = np.column_stack([np.ones(len(y)), z[:, list(support)]])
     solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
     if rank < design.shape[1] or np.abs(design @ solution - y).max() > tolerance:
@@ -157,6 +159,6 @@ def cheapest_shift(
         np.where(np.isinf(costs), 0.0, costs), A_ub=np.vstack([both, -both]),
         b_ub=np.concatenate([difference + slack, slack - difference]), bounds=bounds, method="highs",
     )
-    if solution.status != 0:
+    if solution.status != 0 or solution.x is None or solution.fun is None:
         return None
     return float(solution.fun), solution.x[:n] - solution.x[n:]

@@ -380,9 +380,9 @@ class RecordingGenerator(Generator):
     ) -> Any:
         drawn = self._plain.choice(a, size, replace, p, axis, shuffle)
         options = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
-        if p is not None:
+        if p is not None and options.ndim == 1:
             likely = np.nonzero(np.asarray(p))[0]
-            options = options[likely[np.argsort(np.asarray(p)[likely], kind="stable")]] if options.ndim == 1 else options
+            options = options[likely[np.argsort(np.asarray(p)[likely], kind="stable")]]
         if replace and axis == 0 and options.ndim == 1 and len(options):
             low, high = options[0], options[-1]
             if np.ndim(drawn):

@@ -99,6 +99,9 @@ def _numbers(value: Any) -> tuple[float, ...] | None:
         if value.dtype.kind not in "biuf" or value.size > LARGEST:
             return None
         return tuple(value.astype(np.float64).ravel().tolist())
+    if type(value).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(value, "to_numpy"):
+        array = value.to_numpy()
+        return _numbers(array) if isinstance(array, np.ndarray) else None
     if type(value) in (list, tuple, dict) and len(value) <= LARGEST:
         parts = [_numbers(part) for part in (value.values() if type(value) is dict else value)]
         if any(part is None for part in parts):

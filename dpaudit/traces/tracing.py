@@ -17,13 +17,11 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import SeedSequence
-from scipy.integrate import quad
-from scipy.stats import laplace, norm
 
 from dpaudit.adversary import Pair
-from dpaudit.errors import DpauditError, NotEnumerableError
+from dpaudit.errors import NotEnumerableError
 from dpaudit.language import Claim, Dataset
-from dpaudit.outputs.canonical import Outcome, Raised, shown
+from dpaudit.outputs.canonical import Raised, shown
 from dpaudit.outputs.parts import ITEM, PRESENCE, present, subject
 from dpaudit.outputs.parts import Place as Part
 from dpaudit.stats.arrays import FloatArray
@@ -33,7 +31,7 @@ from dpaudit.subjects.user_errors import StopNow
 from dpaudit.traces.alarms import Alarm, AlarmCode, Trace
 from dpaudit.traces.executions import Execution, as_number, executed
 from dpaudit.traces.linear import CLOSE, Linear, cheapest_shift, fitted
-from dpaudit.traces.recorder import FAR, SYMMETRIC, Draws, Place, Push, Tape
+from dpaudit.traces.recorder import FAR, Draws, Place, Push, Tape
 from dpaudit.traces.steps import RETURNED, Step
 
 RUNS: tuple[Push, ...] = ("none", "none", "none", "none", "up", "down", "mixed")
@@ -48,6 +46,8 @@ SAME = 1e-6
 """Relative difference of two scales, or of a cost and a claim, that counts as none."""
 SHIFTED = 8
 """Shifted draws whose joint privacy profile is computed."""
+UNCERTAIN = 1e-6
+"""Error of a δ that is integrated numerically."""
 LONGEST_VALUE = 40
 """Most characters of a value in a sentence."""
 
@@ -158,10 +158,7 @@ class _Session:
         length = part[-1][0] == ITEM
         what = f"{subject(part)} is present" if length else present(part, True)
         place = self._reaching(which, leaf) or self._last_place(which)
-        said = (
-            f"{_line(place)}: {what} in every output on {one} and in none on {other}, whatever the draws"
-            f"{'' if length else ''}."
-        )
+        said = f"{_line(place)}: {what} in every run on {one} and in none on {other}, whatever the draws."
         sides = ("present", "missing") if which == 0 else ("missing", "present")
         code: AlarmCode = "length_differs" if length else "key_set_differs"
         self._add(Alarm(code, place, subject(part), *sides, said, self._branch()))
@@ -232,13 +229,15 @@ class _Session:
         place = _assigning(steps, left, right) or self._last_place(0)
         unused = self._unused()
         more = (
-            f" The {_named(unused[0].family)} noise of {_line(unused[0].place)} reaches no part of the output."
+            f" The {_named(unused[0].family)} noise of {_line(unused[0].place, place)} reaches no part of the output "
+            "that differs."
             if unused else ""
         )
         branch = self._branch()
-        parted = f" The runs part at {_line(branch[0])}." if branch else ""
+        parted = f" The runs part at {_line(branch[0], place)}." if branch else ""
         said = f"{_line(place)}: {differs}, whatever the draws: no noise reaches it.{more}{parted}"
-        others = tuple(dict.fromkeys([*(draws.place for draws in unused[:1]), *branch]))
+        lines = dict.fromkeys([*(draws.place for draws in unused[:1]), *branch, self._last_place(0)])
+        others = tuple(other for other in lines if other != place)
         return Alarm("unprotected_output", place, subject(part), *values, said, others)
 
     def _noise_on_one(self, part: Part, which: int, model: Linear, constant: object) -> Alarm:
@@ -249,36 +248,39 @@ class _Session:
         same = [one for one in self.runs[1 - which][0].draws if one.place == draws.place and one.is_noise]
         value = _value(constant)
         if any((one.scale == 0).any() for one in same):
-            sides = [f"{draws.scale[at]:.6g}", "0"]
+            scale = f"{draws.scale[at]:.6g}"
             said = (
-                f"{_line(draws.place)}: the scale of the {noise} is {sides[0]} on {there} and 0 on {other}, where "
+                f"{_line(draws.place)}: the scale of the {noise} is {scale} on {there} and 0 on {other}, where "
                 f"{subject(part)} is {value} in every run."
             )
-            return Alarm("scale_depends_on_data", draws.place, subject(part), *_ordered(sides, which), said)
+            return Alarm("scale_depends_on_data", draws.place, subject(part), *_ordered([scale, "0"], which), said)
         branch = self._branch()
-        parted = f", after they part at {_line(branch[0])}" if branch else ""
+        parted = f", after they part at {_line(branch[0], draws.place)}" if branch else ""
         sides = _ordered(["noise", value], which)
         if same:
             said = (
-                f"{_line(draws.place)}: {subject(part)} has {noise} on {there}, and is {value} on {other}, whatever the "
-                f"draws{parted}."
+                f"{_line(draws.place)}: {subject(part)} has {noise} on {there}, and is {value} on {other}, whatever "
+                f"the draws{parted}."
             )
             return Alarm("unprotected_output", draws.place, subject(part), *sides, said, branch)
         said = (
-            f"{_line(draws.place)}: {there} draws {noise} here and {other} does not{parted}: {subject(part)} is {value} "
-            f"on {other}, whatever the draws."
+            f"{_line(draws.place)}: {there} draws {noise} here and {other} does not{parted}: {subject(part)} is "
+            f"{value} on {other}, whatever the draws."
         )
         return Alarm("draw_missing", draws.place, subject(part), *sides, said, branch)
 
     def _unused(self) -> list[Draws]:
-        """Noise on D that reaches no part of the output; none where that is not clear."""
-        run = self.runs[0][0]
-        parts = [part for part in run.parts if _constants(self.runs[0]).get(part) is _VARIES]
+        """Noise on D that reaches no part of the output that differs; none where that is not clear."""
+        run, constants = self.runs[0][0], _constants(self.runs[0])
         reached = np.zeros(run.noise.size, dtype=bool)
-        for part in parts:
-            if (model := _model(self.runs[0], part)) is None:
+        for part in run.parts:
+            if constants.get(part) is not _VARIES:
+                continue
+            model, other = (_model(runs, part) for runs in self.runs)
+            if model is None:
                 return []
-            reached |= model.factors != 0
+            if other is None or abs(model.location - other.location) > SAME * max(1.0, abs(model.location)):
+                reached |= model.factors != 0
         unused, start = [], 0
         for draws in run.draws:
             if draws.is_noise:
@@ -319,8 +321,8 @@ class _Session:
             if not self._exceeds(one, columns):
                 return None
             said = (
-                f"{_line(draws.place)}: {subject(one.part)} has {_named(family)} noise on D and {_named(other)} noise on "
-                f"D′ ({_line(second_draws.place)})."
+                f"{_line(draws.place)}: {subject(one.part)} has {_named(family)} noise on D and {_named(other)} noise "
+                f"on D′ ({_line(second_draws.place, draws.place)})."
             )
             places = () if second_draws.place == draws.place else (second_draws.place,)
             return Alarm(
@@ -332,14 +334,18 @@ class _Session:
         noise = f"{_named(family)} noise"
         if draws.place == second_draws.place and abs(scales[0] - scales[1]) > SAME * max(scales):
             shown_scales = _apart(*scales)
+            steps = self._steps()
+            source = _assigning(steps, *scales) or _computing(steps, draws.place)
+            others = () if source is None or source == draws.place else (source,)
+            computed = f", which {_line(source, draws.place)} computes," if source is not None and others else ""
             said = (
-                f"{_line(draws.place)}: the scale of the {noise} differs between D and D′ "
+                f"{_line(draws.place)}: the scale of the {noise}{computed} differs between D and D′ "
                 f"({shown_scales[0]}, {shown_scales[1]})."
             )
-            return Alarm("scale_depends_on_data", draws.place, subject(one.part), *shown_scales, said, ())
+            return Alarm("scale_depends_on_data", draws.place, subject(one.part), *shown_scales, said, others)
         factors = _apart(a / (scales[0] or 1.0), b / (scales[1] or 1.0))
         place = self._factor_line() or draws.place
-        of = "" if place == draws.place else f" of {_line(draws.place)}"
+        of = "" if place == draws.place else f" of {_line(draws.place, place)}"
         said = (
             f"{_line(place)}: the {noise}{of} reaches {subject(one.part)} with the factor {factors[0]} on D and "
             f"{factors[1]} on D′."
@@ -366,14 +372,12 @@ class _Session:
             return True
         if len(columns[0]) != 1 or len(columns[1]) != 1 or one.left.deviation or one.right.deviation:
             return False
-        ends = []
-        for model, ((family, scale, _),) in zip((one.left, one.right), columns, strict=True):
-            if family not in ("laplace", "normal"):
-                return False
-            ends.append((laplace if family == "laplace" else norm)(model.location, scale))
-        return max(_hockey_stick(*ends, self.claim.epsilon), _hockey_stick(*ends[::-1], self.claim.epsilon)) > (
-            self.claim.delta * (1 + SAME) + 1e-9
-        )
+        (family, scale, _), (other, width, _) = columns[0][0], columns[1][0]
+        if not {family, other} <= {"laplace", "normal"}:
+            return False
+        ends = (family, one.left.location, scale), (other, one.right.location, width)
+        worst = max(_hockey_stick(*each, self.claim.epsilon) for each in (ends, ends[::-1]))
+        return worst > self.claim.delta * (1 + SAME) + UNCERTAIN
 
     def _overlap(self, one: _Shared) -> bool:
         """Whether the outputs of D and D′ lie in the same range, so that one clipping cannot give two factors."""
@@ -391,10 +395,8 @@ class _Session:
         if factors is None:
             return
         difference = np.array([one.left.location - one.right.location for one in level])
-        sizes = np.array([
-            max(abs(number) for runs in self.runs for run in runs if (number := as_number(run.parts[one.part])) is not None)
-            for one in level
-        ])
+        every = [*self.runs[0], *self.runs[1]]
+        sizes = np.array([max(abs(as_number(run.parts[one.part]) or 0.0) for run in every) for one in level])
         slack = np.array([4 * (one.left.deviation + one.right.deviation) for one in level]) + 10 * CLOSE * sizes
         families = [_draw_at(first, at)[0].distribution for at in range(factors.shape[1])]
         if self.claim.delta > 0:
@@ -503,18 +505,23 @@ class _Session:
         draws, within = _draw_at(self.runs[0][0], at)
         row = int(np.abs(factors[:, at] * shift[at]).argmax())
         part, by = level[row].part, abs(float(difference[row]))
-        source = _computing(self._steps(), draws.place)
-        others = () if source is None or source == draws.place else (source,)
-        computed = f" ({_line(others[0])} computes it)" if others else ""
+        steps, scale = self._steps(), abs(float(factors[row, at]))
+        value, width = _computing(steps, draws.place), _assigning(steps, *[float(draws.scale[within])] * 2)
+        others = tuple(
+            place for place in dict.fromkeys([value, width]) if place is not None and place != draws.place
+        )
+        computed = f" ({_line(value, draws.place)} computes it)" if value in others and value is not None else ""
+        noise = f"{_named(draws.family)} noise"
+        of = f"scale {scale:.6g}"
+        if width in others and width is not None and width != value:
+            of += f", from {_line(width, draws.place)}"
         moved = int((np.abs(shift) > SAME).sum())
-        with_others = f" and {moved - 1} other draw{'s' if moved > 2 else ''}" if moved > 1 else ""
-        scale = abs(float(factors[row, at]))
-        epsilon = "no finite ε" if math.isinf(needed) else f"ε = {needed:.4g}"
+        what = f"the {noise} ({of})" if moved == 1 else f"{moved} draws (here {noise} of {of})"
         at_delta = f" at δ = {self.claim.delta:.4g}" if self.claim.delta else ""
+        costs = "costs no finite ε" if math.isinf(needed) else f"costs ε = {needed:.4g}"
         said = (
-            f"{_line(draws.place)}: {subject(part)} moves by {by:.6g} between D and D′{computed}; {_named(draws.family)} "
-            f"noise of scale {scale:.6g}{with_others} hides that at {epsilon}{at_delta}, and the claim is "
-            f"ε = {self.claim.epsilon:.6g}."
+            f"{_line(draws.place)}: {subject(part)} moves by {by:.6g} between D and D′{computed}; the shift of {what} "
+            f"that hides it {costs}{at_delta}, and the claim is ε = {self.claim.epsilon:.6g}."
         )
         cost = None if math.isinf(needed) else needed
         return Alarm("shift_costs_more", draws.place, subject(part), f"{by:.6g}", f"{scale:.6g}", said, others, cost)
@@ -524,7 +531,7 @@ class _Session:
     ) -> None:
         """No shift of the draws gives the same output: some combination of outputs has no noise, or none of this kind.
         """
-        solution = np.linalg.lstsq(factors, difference, rcond=None)[0]
+        solution: FloatArray = np.asarray(np.linalg.lstsq(factors, difference, rcond=None)[0], dtype=np.float64)
         missed = difference - factors @ solution
         if (np.abs(missed) <= slack + 1e-6 * np.abs(difference).max()).all():
             # a shift exists, and its noise allows none: Gaussian noise at δ = 0, or noise that has one sign
@@ -536,16 +543,22 @@ class _Session:
         reach = np.abs(factors[rows]).sum(axis=0)
         at = int(((factors[rows] != 0).sum(axis=0) * 1e6 + reach).argmax())
         draws = _draw_at(self.runs[0][0], at)[0]
-        names = [subject(level[row].part) for row in rows[:2]]
-        moves = [f"{difference[row]:.6g}" for row in rows[:2]]
         if len(rows) < 2:
             return
+        names = [subject(level[row].part) for row in rows[:2]]
+        moves = [f"{difference[row]:.6g}" for row in rows[:2]]
+        steps = self._steps()
+        ends = [
+            _assigning(steps, *(runs[0].parts.get(level[row].part) for runs in steps)) for row in rows[:2]
+        ] if all(steps) else []
+        others = tuple(place for place in dict.fromkeys(ends) if place is not None and place != draws.place)
+        used = f" ({' and '.join(_line(place, draws.place) for place in others)})" if others else ""
         said = (
-            f"{_line(draws.place)}: the same {_named(draws.family)} noise reaches {names[0]} and {names[1]}, which move "
-            f"by {moves[0]} and {moves[1]} between D and D′: no shift of the noise hides both, and a combination of them "
-            "has no noise."
+            f"{_line(draws.place)}: the same {_named(draws.family)} noise reaches {names[0]} and {names[1]}{used}, "
+            f"which move by {moves[0]} and {moves[1]} between D and D′: no shift of it hides both, and a combination of "
+            "them has no noise."
         )
-        self._add(Alarm("noise_reused", draws.place, names[0], moves[0], moves[1], said))
+        self._add(Alarm("noise_reused", draws.place, names[0], moves[0], moves[1], said, others))
 
     # -- lines
 
@@ -623,7 +636,8 @@ def _computing(followed: list[list[Execution]], noise: Place) -> Place | None:
         if step.name == RETURNED and step.depth == 0:
             continue
         key = step.place, step.name
-        if key not in others or key not in again or step.place.line > noise.line and step.place.file == noise.file:
+        later = step.place.file == noise.file and step.place.line > noise.line
+        if later or key not in others or key not in again:
             continue
         if again[key].value == step.value and others[key].value != step.value:
             found = step.place
@@ -632,13 +646,13 @@ def _computing(followed: list[list[Execution]], noise: Place) -> Place | None:
 
 def _assigning(followed: list[list[Execution]], left: object, right: object) -> Place | None:
     """The line that first gives a variable the value that the output has on D, and on D′."""
-    numbers = [as_number(value) if isinstance(value, int | float) else None for value in (left, right)]
+    numbers = [float(value) if isinstance(value, int | float) else None for value in (left, right)]
     places: list[list[Place]] = []
     for runs, number in zip(followed, numbers, strict=True):
         if not runs or number is None:
             return None
         places.append([step.place for step in runs[0].steps.assigned if step.value == (number,)])
-    both = [place for place in places[0] if place in places[1]]
+    both: list[Place] = [place for place in places[0] if place in places[1]]
     return both[0] if both else None
 
 
@@ -703,21 +717,28 @@ def _heaviest(columns: Iterable[tuple[str, float, int]]) -> tuple[str, float, in
     return max(columns, key=lambda one: one[1])
 
 
-def _hockey_stick(one: object, other: object, epsilon: float) -> float:
-    """max over events of P[one] − e^ε P[other], by numerical integration of densities."""
-    grid = np.concatenate([-np.geomspace(200, 1e-9, 4000), np.geomspace(1e-9, 200, 4000)])
-    centre, scale = one.mean(), max(one.std(), other.std())  # type: ignore[attr-defined]
-    x = centre + grid * scale
-    gap = one.pdf(x) - math.exp(min(700.0, epsilon)) * other.pdf(x)  # type: ignore[attr-defined]
-    return float(np.trapezoid(np.maximum(gap, 0.0), x))
+def _hockey_stick(one: tuple[str, float, float], other: tuple[str, float, float], epsilon: float) -> float:
+    """max over events of P[one] − e^ε P[other], by numerical integration; each is (family, location, scale)."""
+    ends = np.geomspace(1e-9, 200, 4000)
+    x = one[1] + np.concatenate([-ends[::-1], ends]) * max(one[2], other[2])
+    p, q = (_density(family, (x - location) / scale) / scale for family, location, scale in (one, other))
+    return float(np.trapezoid(np.maximum(p - math.exp(min(700.0, epsilon)) * q, 0.0), x))
+
+
+def _density(family: str, z: FloatArray) -> FloatArray:
+    density: FloatArray = (
+        np.exp(-np.abs(z)) / 2 if family == "laplace" else np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    )
+    return density
 
 
 def _fraction(x: float) -> Fraction:
     return Fraction(x).limit_denominator(10_000)
 
 
-def _line(place: Place) -> str:
-    return f"{place.file}, line {place.line}"
+def _line(place: Place, near: Place | None = None) -> str:
+    """A line in words; of the same file as another one, its number alone."""
+    return f"line {place.line}" if near is not None and near.file == place.file else f"{place.file}, line {place.line}"
 
 
 def _named(family: str) -> str:
@@ -744,6 +765,3 @@ def _apart(one: float, other: float) -> tuple[str, str]:
         if f"{one:.{digits}g}" != f"{other:.{digits}g}":
             return f"{one:.{digits}g}", f"{other:.{digits}g}"
     return repr(one), repr(other)
-
-
-__all__ = ["MOST_EXECUTIONS", "DpauditError", "Outcome", "SYMMETRIC", "quad", "traced"]
