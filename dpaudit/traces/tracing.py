@@ -555,8 +555,8 @@ class _Session:
         used = f" ({' and '.join(_line(place, draws.place) for place in others)})" if others else ""
         said = (
             f"{_line(draws.place)}: the same {_named(draws.family)} noise reaches {names[0]} and {names[1]}{used}, "
-            f"which move by {moves[0]} and {moves[1]} between D and D′: no shift of it hides both, and a combination of "
-            "them has no noise."
+            f"which move by {moves[0]} and {moves[1]} between D and D′: no shift of it hides both, and a combination "
+            "of them has no noise."
         )
         self._add(Alarm("noise_reused", draws.place, names[0], moves[0], moves[1], said, others))
 
@@ -604,8 +604,9 @@ class _Session:
         left, right = self._steps()
         if not left or not right:
             return None
-        changes = [_changes(runs) for runs in (left, right)]
-        for (place, name, by), (other_place, other_name, other_by) in zip(*changes, strict=False):
+        for (place, name, by), (other_place, other_name, other_by) in zip(
+            _changes(left), _changes(right), strict=False
+        ):
             if (place, name) != (other_place, other_name) or len(by) != len(other_by):
                 return None
             gap, size = np.abs(by - other_by).max(), np.abs(by).max()
