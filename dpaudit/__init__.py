@@ -2,21 +2,22 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
+by side; each returns a `Result`, which `load` reads from a file. `trace` names the lines of a function that no noise
+protects. `dpaudit --help` is the command line.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpaudit.api.functions import assert_private, audit, compare, verify, worst
+    from dpaudit.api.functions import assert_private, audit, compare, trace, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
 
 __all__ = [
     "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
-    "load", "verify", "worst",
+    "load", "trace", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -31,6 +32,7 @@ _WHERE = {
     "audit": "dpaudit.api.functions",
     "compare": "dpaudit.api.functions",
     "load": "dpaudit.api.result",
+    "trace": "dpaudit.api.functions",
     "verify": "dpaudit.api.functions",
     "worst": "dpaudit.api.functions",
 }

@@ -29,6 +29,10 @@ AlarmCode: TypeAlias = Literal[
 """
 
 
+SHOWN = 10
+"""Calls of distributions that a trace shows."""
+
+
 @dataclass(frozen=True)
 class Alarm:
     """Something that differs between two datasets and that no noise hides, or not well enough.
@@ -86,10 +90,13 @@ class Trace:
     remark: str = ""
 
     def __str__(self) -> str:
-        calls = f"{self.executions} executions"
         lines = [str(alarm) for alarm in self.alarms] or ["No alarm."]
         if self.remark:
             lines.append(self.remark)
-        cost = "" if self.cost is None else f", cost of the cheapest shift: {self.cost:.4g}"
-        lines.append(f"{sum(draws.standard.size for draws in self.draws)} draws on D in {calls}{cost}")
+        number = sum(draws.standard.size for draws in self.draws)
+        cost = "" if self.cost is None else f"; the cheapest shift of the noise costs ε = {self.cost:.4g}"
+        lines.append(f"{number} {'draw' if number == 1 else 'draws'} on D, {self.executions} executions{cost}")
+        lines += [f"  {draws}" for draws in self.draws[:SHOWN]]
+        if len(self.draws) > SHOWN:
+            lines.append(f"  … and {len(self.draws) - SHOWN} more calls")
         return "\n".join(lines)

@@ -95,6 +95,12 @@ class Draws:
         with np.errstate(invalid="ignore"):
             return self.location + self.scale * self.standard
 
+    def __str__(self) -> str:
+        size = f" × {self.standard.size}" if self.standard.size != 1 else ""
+        first = [f"{each[0]:.6g}" for each in (self.location, self.scale, self.values) if each.size]
+        about = f" of location {first[0]}, scale {first[1]}: {first[2]}" if self.is_noise and len(first) == 3 else ""
+        return f"{self.place}: {self.distribution}{size}{about}{', …' if about and size else ''}"
+
 
 @dataclass(eq=False)
 class Tape:
@@ -104,11 +110,13 @@ class Tape:
         seed: of the run.
         push: whether draws are pushed far out.
         frozen: draws to replay, as far as distribution and number agree.
+        pushed: draws that are pushed, at most: a loop that waits for a value in the middle must end.
     """
 
     seed: SeedSequence
     push: Push = "none"
     frozen: Sequence[Draws] = ()
+    pushed: int = 0
     draws: list[Draws] = field(default_factory=list)
     seeded_at: list[Place] = field(default_factory=list)
     """Lines at which the function seeded a generator of its own."""
@@ -125,7 +133,7 @@ class Tape:
     def standard(self, distribution: str, size: int, fresh: Callable[[int], Any], positive: bool) -> FloatArray:
         """Noise in standard units: frozen, pushed or fresh."""
         drawn = np.asarray(fresh(size), dtype=np.float64).reshape(size)
-        if self.push != "none":
+        if self.push != "none" and self.count < self.pushed:
             spread = np.random.default_rng(self.seed.spawn(1)[0]).uniform(0.5, 1.5, size)
             whole = distribution.startswith("geometric")
             if self.push == "mixed":
@@ -144,7 +152,8 @@ class Tape:
 
     def extreme(self, low: Any, high: Any, fresh: Any) -> Any:
         """What a draw that is no noise gives: one end of its range, where it is pushed."""
-        return {"none": fresh, "up": high, "down": low, "mixed": fresh}[self.push]
+        pushed = self.push if self.count < self.pushed else "none"
+        return {"none": fresh, "up": high, "down": low, "mixed": fresh}[pushed]
 
     def add(self, draws: Draws) -> None:
         """Record the draws of a call."""

@@ -38,6 +38,8 @@ RUNS: tuple[Push, ...] = ("none", "none", "none", "none", "up", "down", "mixed")
 """The runs on each dataset."""
 MOST_EXECUTIONS = 20
 """Calls of the function for one pair, at most."""
+PUSHED = 4
+"""Draws that are pushed, at most, as a multiple of those of other runs."""
 MOST_ALARMS = 4
 """Alarms of a pair that are reported."""
 MOST_WORK = 40_000
@@ -102,7 +104,8 @@ class _Session:
     ) -> Execution:
         self.executions += 1
         dataset: Dataset = self.pair.right if which else self.pair.left
-        tape = Tape(SeedSequence([self.seed, 0x7ACE, at]), push, frozen)
+        most = max((run.tape.count for runs in self.runs for run in runs), default=0)
+        tape = Tape(SeedSequence([self.seed, 0x7ACE, at]), push, frozen, PUSHED * (most + 1))
         return executed(self.target, dataset, tape, lines=lines)
 
     def trace(self) -> Trace:
@@ -116,7 +119,12 @@ class _Session:
                 return self._ended("It draws, or returns, too many numbers to be analysed.")
             silent = not left[-1].draws and not right[-1].draws
             if not at and silent and left[-1].parts == right[-1].parts:
-                return self._ended("It draws nothing here.")
+                failure = left[-1].parts.get(())
+                return self._ended(
+                    f"It raises {failure.where}" if isinstance(failure, Raised) else "It draws nothing here."
+                )
+        if all(isinstance(run.parts.get(()), Raised) for run in (*left, *right)):
+            return self._ended(f"It {left[0].parts[()]!r} on D in every run, and {right[0].parts[()]!r} on D′.")
         left_parts, right_parts = _constants(left), _constants(right)
         self._presence(left_parts, right_parts)
         shared, noisy = self._linear(left_parts, right_parts)
