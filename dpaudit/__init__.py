@@ -2,8 +2,8 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `command` makes a function of another program.
-`dpaudit --help` is the command line.
+by side; each returns a `Result`, which `load` reads from a file. `trace` names the lines of a function that no noise
+protects; `command` makes a function of another program. `dpaudit --help` is the command line.
 """
 
 from importlib import import_module
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dpaudit.api.canaries import GuessesResult, ScoresResult, audit_guesses, audit_scores, count_guesses
-    from dpaudit.api.functions import assert_private, audit, audit_samples, compare, verify, worst
+    from dpaudit.api.functions import assert_private, audit, audit_samples, compare, trace, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.api.stability import StabilityResult, StabilityViolation, assert_stable, audit_stability
@@ -23,7 +23,7 @@ __all__ = [
     "Claim", "GaussianDP", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Profile",
     "Renyi", "Result", "ScoresResult", "StabilityResult", "StabilityViolation", "TradeOff", "ZeroConcentrated",
     "adapters", "assert_private", "assert_stable", "audit", "audit_guesses", "audit_samples", "audit_scores",
-    "audit_stability", "command", "compare", "count_guesses", "load", "verify", "worst",
+    "audit_stability", "command", "compare", "count_guesses", "load", "trace", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -54,6 +54,7 @@ _WHERE = {
     "compare": "dpaudit.api.functions",
     "count_guesses": "dpaudit.api.canaries",
     "load": "dpaudit.api.result",
+    "trace": "dpaudit.api.functions",
     "verify": "dpaudit.api.functions",
     "worst": "dpaudit.api.functions",
 }

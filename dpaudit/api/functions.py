@@ -12,6 +12,7 @@ from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of
+from dpaudit.errors import UsageError
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
@@ -24,6 +25,7 @@ from dpaudit.subjects.recorded import Recorded, recorded_outputs
 
 if TYPE_CHECKING:
     from dpaudit.report.progress import Watch
+    from dpaudit.traces.alarms import Trace
 
 
 class Settings(TypedDict, total=False):
@@ -284,6 +286,69 @@ def assert_private(
     if (error := refusal(result, allow_inconclusive=allow_inconclusive)) is not None:
         raise error
     return result
+
+
+@_in_pythons_words
+def trace(
+    target: Target,
+    claim: ClaimLike | None = None,
+    *,
+    pair: tuple[object, object],
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    seed: int = 0,
+) -> Trace:
+    """Run a function a few times with the same draws on both datasets, and name the lines that no noise protects.
+
+    A trace takes at most 20 calls, and finds mistakes that samples need millions of calls for, or cannot find. It is no
+    test: an alarm rests on a few runs, and no alarm is no evidence that the claim is true. `audit` traces functions
+    before it draws samples, and shows alarms as notes.
+
+    Args:
+        target: a function f(dataset, rng) or f(dataset, rng, size) that draws its noise from rng, from numpy.random, or
+            by a function that `dpaudit.traces.hooks` knows.
+        claim: ε, (ε, δ) or a `Claim`; None for the function's own.
+        pair: two datasets D and D′, as for `audit`.
+        epsilon, delta, relation: parts of the claim, as for `audit`.
+        seed: of the draws.
+
+    Returns:
+        The alarms, each with a line, and the draws on D.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    from dpaudit.evidence.assumptions import copies
+    from dpaudit.plans.jobs import jobs_of
+    from dpaudit.subjects.stated import is_reproducible
+    from dpaudit.subjects.target import FunctionTarget
+    from dpaudit.traces.tracing import traced
+
+    placed, stated = pair_of(pair), stated_claim(claim, epsilon, delta, relation)
+    subject = adapted(target)
+    refuse_half(
+        subject, claimed=stated.get("claim") is not None or stated["epsilon"] is not None, placed=True,
+        how_to_claim=HOW_TO_CLAIM, how_to_place=HOW_TO_PLACE,
+    )
+    job = jobs_of(Request(
+        targets=(subject,), seed=seed, pair=placed.datasets, container=placed.container, only="privacy", door="Python",
+        **stated,
+    ))[0]
+    if not isinstance(job.target, FunctionTarget):
+        raise UsageError(
+            f"{job.target.name} is a mechanism in dpaudit's language, whose draws need no trace; use audit or verify."
+        )
+    if not is_reproducible(job.target.subject):
+        raise UsageError(
+            f"The randomness of {job.target.name} does not come from rng, so its draws cannot be frozen; use audit."
+        )
+    if (fresh := copies(job.target)) is None:
+        raise UsageError(
+            f"{job.target.name} cannot be copied, and a trace must not change its state; remove locks, open files and "
+            "other objects that cannot be pickled from its globals."
+        )
+    return traced(fresh(), job.pairs[0], job.claim, seed=seed)
 
 
 @_in_pythons_words

@@ -17,7 +17,7 @@ from dpaudit.engine.prior_evidence import evidence_keys, prior_notes, untouched
 from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
-from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
+from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, traced, worst_pair
 from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.curves import curve_record
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
@@ -307,6 +307,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
             findings.assumptions = _examined(job, request, runner)
+            job = yield from traced.trace_pairs(job, runner, findings, seed=request.seed)
         match job:
             case WorstCaseSearch():
                 job = yield from worst_pair.find_worst(job, runner, findings, seed=request.seed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import random
 import re
 import site
 import sys
@@ -49,6 +48,7 @@ from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects import by_value
 from dpaudit.subjects.command import Command
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
+from dpaudit.subjects.global_seeds import global_seeds
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
@@ -717,20 +717,6 @@ def _image(target: FunctionTarget, records: Any) -> Hashable:
         return type(records), fingerprint(target.container.records(records)), container_of(records)
     except Exception:
         return "no longer a dataset"
-
-
-@contextmanager
-def global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
-    """The global generators of `random` and numpy, seeded inside and as they were afterwards."""
-    kept, kept_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    state = int(seed.generate_state(word + 1)[word])
-    random.seed(state)
-    np.random.seed(state)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        random.setstate(kept)
-        np.random.set_state(kept_numpy)  # noqa: NPY002
 
 
 def copies(target: _Target) -> Callable[[], _Target] | None:

@@ -16,13 +16,14 @@ from numpy.random import SeedSequence, default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError
-from dpaudit.evidence.assumptions import always_fails, copies, global_seeds, shown_dataset
+from dpaudit.evidence.assumptions import always_fails, copies, shown_dataset
 from dpaudit.evidence.needed import Needed
 from dpaudit.language import Dataset
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.failures import hint, is_typing_error, raised
 from dpaudit.results.reasons import duration, needed_sentence
 from dpaudit.results.stream import Notice
+from dpaudit.subjects.global_seeds import global_seeds
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import FunctionTarget
 

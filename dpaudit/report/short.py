@@ -27,6 +27,7 @@ def failure_text(audit: Audit, *, again: str, verbose: bool = False) -> str:
         lines += _event(audit, said=plain is not None, verbose=verbose)
         lines += _rows("bound", plain_words.bounds(audit, verbose=verbose)[plain is None :])
     lines += _rows("hint", plain_words.hints(audit))
+    lines += _rows("trace", [note.sentence.removeprefix("Trace: ") for note in audit.notes if note.code == "trace"])
     lines += _rows("claim", [audit.claim.statement])
     detectable = wording.detectable_sentence(audit) if verbose or not failed else None
     lines += _rows("power", [detectable] if detectable is not None else [])

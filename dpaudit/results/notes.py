@@ -18,7 +18,7 @@ NoteCode: TypeAlias = Literal[
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier", "search_cut_short", "interrupted", "read_by",
+    "kept_from_earlier", "search_cut_short", "interrupted", "read_by", "trace",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -170,6 +170,40 @@ class SampledFailures(Note):
             # D and D′ are those of the reported pair, and these samples are of others too
             return f"{x + y:,} of {self.n + self.m:,} times on the {self.pairs} pairs that were sampled"
         return f"{x:,} of {self.n:,} times on D and {y:,} of {self.m:,} on D′"
+
+
+@dataclass(frozen=True)
+class Traced(Note):
+    """What a few runs with the same draws on both datasets show, in a line of the function; the verdict rests on other
+    evidence.
+
+    Args:
+        alarm: what it is (`dpaudit.traces.alarms.AlarmCode`).
+        file, line: the line that it is about; the file is below the working directory, or a name.
+        source: the text of the line.
+        others: further lines, as "file:line": the line that computes the value, the branch, an unused draw.
+        part: of the output, in words.
+        left, right: what differs, on D and on D′.
+        epsilon: that the pair needs along this path; None where that is not known, or not finite.
+        pair: the two datasets as JSON, where they were searched for; "" for the pair that was given.
+        said: what differs, in a sentence that begins with the line.
+    """
+
+    code = "trace"
+    alarm: str
+    file: str
+    line: int
+    source: str
+    others: list[str]
+    part: str
+    left: str
+    right: str
+    epsilon: float | None
+    pair: str
+    said: str
+
+    def sentence(self, door: Door) -> str:
+        return f"Trace: {self.said}{f' (Seen on {self.pair}.)' if self.pair else ''}"
 
 
 # -- of exact evidence

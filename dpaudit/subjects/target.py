@@ -129,7 +129,7 @@ class FunctionTarget:
     def _runs(self, dataset: Dataset, size: int, rng: Generator) -> Outputs:
         tally, first = Tally(), Tally()
         if self.vectorised:
-            rows = self._rows(self._several(self.given(dataset)(), rng, size), size)
+            rows = self.rows(self._several(self.given(dataset)(), rng, size), size)
             tally.add_many(rows)
             if isinstance(rows, np.ndarray):
                 tally.forms.count(row_form(rows), size)
@@ -202,7 +202,7 @@ class FunctionTarget:
                 "with it; write it as f(dataset, rng), one output at a time, to have failures counted as outcomes."
             ) from error
 
-    def _rows(self, drawn: Output, size: int) -> Output:
+    def rows(self, drawn: Output, size: int) -> Output:
         """An array or list of one output per run, of which nobody else holds the array."""
         library = type(drawn).__module__.partition(".")[0]
         if library in ("pandas", "polars") and hasattr(drawn, "to_numpy"):

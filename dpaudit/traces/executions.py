@@ -1,0 +1,112 @@
+"""One run of a function on a tape: its draws, and its output in parts."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import DpauditError
+from dpaudit.language import Dataset
+from dpaudit.outputs.canonical import Outcome, canonical
+from dpaudit.outputs.failures import raised
+from dpaudit.outputs.parts import MEMBER, layout, taken_apart
+from dpaudit.outputs.parts import Place as Part
+from dpaudit.subjects.global_seeds import global_seeds
+from dpaudit.subjects.target import FunctionTarget
+from dpaudit.traces.hooks import hooked
+from dpaudit.traces.recorder import MOST_DRAWS, Draws, Tape
+from dpaudit.traces.steps import Steps
+
+MOST_PARTS = 512
+"""Parts of an output beyond which it is not analysed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What one run did.
+
+    Args:
+        draws: in their order.
+        parts: the leaves of the output by their place.
+        too_large: whether there are too many draws or parts to analyse.
+        own_randomness: whether it used randomness that no tape can freeze.
+        tape: on which it ran.
+        steps: the lines that it ran; empty unless they were asked for.
+    """
+
+    draws: tuple[Draws, ...]
+    parts: dict[Part, Outcome]
+    too_large: bool
+    own_randomness: bool
+    tape: Tape
+    steps: Steps
+
+    @property
+    def signature(self) -> tuple[tuple[str, int], ...]:
+        """The distribution and the number of draws of every call."""
+        return tuple((draws.distribution, draws.standard.size) for draws in self.draws if draws.is_noise)
+
+    @property
+    def noise(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """All noise in standard units, in the order in which it was drawn."""
+        parts = [draws.standard for draws in self.draws if draws.is_noise]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: bool = False) -> Execution:
+    """Run a function once.
+
+    Args:
+        target: a copy: its state may change.
+        dataset: to run it on.
+        tape: for its draws.
+        lines: whether to follow the lines that it runs, which takes longer.
+
+    Raises:
+        DpauditError: the function refuses the dataset, or its output cannot be read.
+    """
+    records, steps = target.given(dataset)(), Steps()
+    rng = tape.generator()
+
+    def call() -> Any:
+        try:
+            if target.vectorised:
+                return target.rows(target.subject(records, rng, 1), 1)[0]
+            return target.subject(records, rng)
+        except (DpauditError, MemoryError):
+            raise
+        except Exception as error:
+            return raised(error)
+
+    with global_seeds(tape.seed, 0), warnings.catch_warnings(), hooked(tape, target.subject):
+        warnings.simplefilter("ignore")
+        before = _global_state()
+        output = steps.follow(call) if lines else call()
+        own = tape.own_randomness or _global_state() != before
+    outcome = canonical(output)
+    skeleton, leaves = taken_apart(outcome)
+    of = layout(outcome, skeleton)
+    parts: dict[Part, Outcome] = {}
+    if len(of.places) <= MOST_PARTS:
+        parts = {place: leaves[at] for place, at in of.places.items()}
+        parts.update({place: True for place in of.fixed if place and place[-1][0] == MEMBER})
+    too_large = tape.count > MOST_DRAWS or len(of.places) > MOST_PARTS
+    return Execution(tuple(tape.draws), parts, too_large, own, tape, steps)
+
+
+def _global_state() -> tuple[Any, ...]:
+    kind, keys, position, *_ = np.random.get_state(legacy=True)  # noqa: NPY002
+    assert isinstance(keys, np.ndarray)
+    return random.getstate(), kind, keys.tobytes(), position
+
+
+def as_number(leaf: Outcome) -> float | None:
+    """A leaf as a number; None where it is none."""
+    if isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < math.inf:
+        return float(leaf)
+    return None
