@@ -102,8 +102,8 @@ def main() -> None:
         print(f"| {name} | {data_sets:,} | {fails} | {share} | {low:.4f} to {high:.4f} |", flush=True)
     print("\n## Broken assumptions\n")
     print(
-        f"The same claim, which is true; {BROKEN} data sets. The outputs are made from {SMALL} independent ones on each "
-        "dataset; “no bound” is INCONCLUSIVE because the data contradict independence.\n"
+        f"The same claim, which is true; {BROKEN} data sets. The outputs are made from {SMALL} independent ones on "
+        "each dataset; “no bound” is INCONCLUSIVE because the data contradict independence.\n"
     )
     print("| outputs | declared | refuted | no bound |\n|---|---|--:|--:|")
     labels = np.repeat(np.arange(SMALL), 10)

@@ -62,7 +62,7 @@ from dpaudit.results.model import (
     UtilityAudit,
     Verdict,
 )
-from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
+from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents, RecordedEvidence
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
 from dpaudit.subjects.recorded import RecordedTarget
@@ -303,6 +303,9 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             findings.assumptions = examine_recorded(job.target.recorded)
             if refutation(findings.assumptions) is None:
                 findings.notes += dependence(job.target.recorded)
+            if job.target.recorded.stream is None:
+                earlier = request.prior[work.key].data if work.key in request.prior else ()
+                findings.notes.append(RecordedEvidence([*earlier, *job.target.recorded.recordings]))
         elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
@@ -544,8 +547,13 @@ def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvi
         epsilon_lower=state.epsilon_lower,
         prior=prior.log_e if prior is not None else 0.0,
         key=state.key,
-        seeds=sorted({request.seed, *(prior.seeds if prior is not None else ())}),
+        seeds=sorted({_number(request), *(prior.seeds if prior is not None else ())}),
     )
+
+
+def _number(request: Request) -> int:
+    """What makes the samples of a request its own: the seed, or the hash of recorded outputs."""
+    return request.seed if request.recorded is None else request.recorded.number
 
 
 def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:

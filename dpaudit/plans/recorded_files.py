@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ DATASET, OUTPUT = "dataset", "output"
 """Parts of a line of such a file."""
 _CHUNK = 1 << 20
 _MOST_REASON = 200
+_USED = 16
+"""Digits of a hash that are kept with evidence."""
 
 
 @dataclass
@@ -61,19 +63,50 @@ class _Read:
 
     words: RecordedFiles
     digests: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    used: Mapping[str, str] = field(default_factory=dict)
+    """The beginnings of the hashes of recordings that are evidence already, and their names."""
+    wanted: frozenset[str] | None = None
+    """Hashes of the files of folders that are wanted; None for all that are not used."""
+
+    def note(self, source: str, digest: str) -> None:
+        """Put down a file.
+
+        Raises:
+            UsageError: it is evidence already, or was before it changed.
+        """
+        if digest[:_USED] in self.used:
+            raise UsageError(f"{source} is part of the earlier evidence already, and every output counts once.")
+        if source in self.used.values() and self.wanted is None:
+            raise UsageError(
+                f"{source} has changed since it became part of the earlier evidence. Every output counts once: put new "
+                "outputs into a new file."
+            )
+        self.sources.append(source)
+        self.digests.append(digest)
+
+    def skips(self, digest: str) -> bool:
+        """Whether a file of a folder is left out: it is evidence already, or came later."""
+        return digest[:_USED] in self.used or (self.wanted is not None and digest not in self.wanted)
 
 
-def read_recorded(words: RecordedFiles) -> Recorded:
+def read_recorded(
+    words: RecordedFiles, *, used: Iterable[str] = (), wanted: Iterable[str] | None = None
+) -> Recorded:
     """The recorded outputs that a command line names.
 
     Args:
         words: one file, folder or "-" with outputs on both datasets, or two with those on D and on D′.
+        used: recordings that are evidence already (`Recorded.recordings`); those in folders are left out.
+        wanted: hashes of the files of folders to read; None for all.
 
     Raises:
         DatasetError: there is no such file, or it holds no outputs.
-        UsageError: it takes a library that is not installed.
+        UsageError: it takes a library that is not installed, or what it names is evidence already.
     """
-    read, labels = _Read(words), ("D", "D′")
+    known = {digest: source for one in used for source, _, digest in [one.rpartition(" ")]}
+    read = _Read(words, used=known, wanted=None if wanted is None else frozenset(wanted))
+    labels = ("D", "D′")
     if len(words.files) == 2:
         left, right = (_whole(word, read) for word in words.files)
         labels = _labels(*words.files)
@@ -88,7 +121,7 @@ def read_recorded(words: RecordedFiles) -> Recorded:
         blocks = left.blocks, right.blocks
     return recorded_outputs(
         left.outputs, right.outputs, name=words.name or RECORDED, labels=labels, digests=tuple(read.digests),
-        paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
+        sources=tuple(read.sources), paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
     )
 
 
@@ -127,7 +160,7 @@ def _whole(word: str, read: _Read) -> _Part:
     """All outputs of a file, a folder or standard input."""
     if word == STDIN:
         text = sys.stdin.buffer.read()
-        read.digests.append(hashlib.sha256(text).hexdigest())
+        read.note("standard input", hashlib.sha256(text).hexdigest())
         return _text(text, "standard input", read.words)
     path = Path(word)
     if not path.is_dir():
@@ -135,7 +168,10 @@ def _whole(word: str, read: _Read) -> _Part:
     files = sorted(one for one in path.iterdir() if one.suffix.lower() in FORMATS)
     if not files:
         raise DatasetError(f"The folder {word} has no recorded outputs: no {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    return _joined([_file(str(one), read) for one in files])
+    new = [str(one) for one in files if not read.skips(_digest(str(one)))]
+    if not new:
+        raise UsageError(f"All files of {word} are part of the earlier evidence already; there is nothing new.")
+    return _joined([_file(one, read) for one in new])
 
 
 def _file(word: str, read: _Read) -> _Part:
@@ -143,7 +179,7 @@ def _file(word: str, read: _Read) -> _Part:
     if suffix not in FORMATS:
         raise DatasetError(f"{word} is none of {', '.join(FORMATS)}, a folder of these, or - for standard input.")
     if suffix == ".npy":
-        _hashed(word, read)
+        read.note(word, _digest(word))
         try:
             # large files stay on the disk
             outputs = np.load(word, mmap_mode="r", allow_pickle=False)
@@ -161,7 +197,7 @@ def _file(word: str, read: _Read) -> _Part:
     return _frame(content, word, suffix, read.words)
 
 
-def _hashed(word: str, read: _Read) -> None:
+def _digest(word: str) -> str:
     digest = hashlib.sha256()
     try:
         with open(word, "rb") as file:
@@ -169,7 +205,7 @@ def _hashed(word: str, read: _Read) -> None:
                 digest.update(chunk)
     except OSError as error:
         raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
-    read.digests.append(digest.hexdigest())
+    return digest.hexdigest()
 
 
 def _bytes_of(word: str, read: _Read) -> bytes:
@@ -177,7 +213,7 @@ def _bytes_of(word: str, read: _Read) -> bytes:
         content = Path(word).read_bytes()
     except OSError as error:
         raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
-    read.digests.append(hashlib.sha256(content).hexdigest())
+    read.note(word, hashlib.sha256(content).hexdigest())
     return content
 
 
@@ -390,8 +426,8 @@ def _cell(text: str) -> int | float | str:
     return text
 
 
-def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
-    """The recorded outputs of an earlier audit.
+def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = ()) -> Recorded:
+    """The recorded outputs of an earlier audit; files that have come into a folder since then are left out.
 
     Raises:
         UsageError: they have changed, or are gone.
@@ -402,7 +438,7 @@ def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
             "audit, record the outputs in a file."
         )
     try:
-        recorded = read_recorded(words)
+        recorded = read_recorded(words, used=used, wanted=digests)
     except DatasetError as error:
         raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
     if list(recorded.digests) != list(digests):

@@ -48,6 +48,7 @@ class Recorded:
         name: of what was recorded, in messages and reports.
         labels: what the outputs on D and on D′ came from: names of files, for instance.
         digests: SHA-256 of the two, or of every file, in hexadecimal: what a replay is held against.
+        sources: the name of what each digest is of.
         blocks: numbers of blocks, one for each output on D and on D′; values of one block may depend on each other, and
             a number that both datasets have is one block. None where every value is a block of its own.
         shuffled: whether the values are used in an order drawn from the seed; otherwise as recorded.
@@ -59,6 +60,7 @@ class Recorded:
     name: str = RECORDED
     labels: tuple[str, str] = _BOTH
     digests: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     blocks: tuple[IntArray, IntArray] | None = None
     shuffled: bool = True
     words: RecordedFiles | None = None
@@ -101,6 +103,16 @@ class Recorded:
             return "a stream of outputs"
         sizes = [f"{len(values):,} outputs of {label}" for label, values in zip(self.labels, self.both, strict=True)]
         return f"{' and '.join(sizes)} (SHA-256 {', '.join(one[:16] for one in self.digests)})"
+
+    @property
+    def recordings(self) -> list[str]:
+        """What an e-value of these outputs rests on, for later audits: each counts once."""
+        return [f"{source} {digest[:16]}" for source, digest in zip(self.sources, self.digests, strict=True)]
+
+    @property
+    def number(self) -> int:
+        """Stands for these outputs where functions have the seed of their samples."""
+        return int(hashlib.sha256("".join(self.digests).encode()).hexdigest()[:12], 16)
 
     def image(self) -> dict[str, object]:
         """JSON of all that a result depends on."""
@@ -283,6 +295,7 @@ def recorded_outputs(
     name: str = RECORDED,
     labels: tuple[str, str] = _BOTH,
     digests: tuple[str, ...] = (),
+    sources: tuple[str, ...] = (),
     paired: bool = False,
     blocks: tuple[Iterable[Hashable], Iterable[Hashable]] | None = None,
     shuffled: bool = True,
@@ -296,7 +309,7 @@ def recorded_outputs(
     Args:
         left, right: outputs on D and on D′; rows of arrays with more than one axis are vectors.
         paired: whether the i-th outputs on both depend on each other.
-        name, labels, digests, blocks, shuffled, words: as of `Recorded`.
+        name, labels, digests, sources, blocks, shuffled, words: as of `Recorded`.
 
     Raises:
         DatasetError: they are no outputs, too few, or paired and of different numbers.
@@ -312,8 +325,8 @@ def recorded_outputs(
             )
         blocks = np.arange(len(both[0])), np.arange(len(both[1]))
     return Recorded(
-        *both, name, labels, digests or tuple(map(_digest, both)), None if blocks is None else _numbered(*blocks),
-        shuffled, words,
+        *both, name, labels, digests or tuple(map(_digest, both)), sources or labels,
+        None if blocks is None else _numbered(*blocks), shuffled, words,
     )
 
 

@@ -242,7 +242,8 @@ def test_order_and_pairs_that_matter_are_noted() -> None:
     assert any("recorded one after another are correlated" in note.sentence for note in notes)
     notes = dpaudit.audit_samples(left, left + right, 2.0).audit.notes
     assert any("declare them paired" in note.sentence for note in notes)
-    assert not dpaudit.audit_samples(left, right, 2.0).audit.notes
+    notes = dpaudit.audit_samples(left, right, 2.0).audit.notes
+    assert [note.code for note in notes] == ["recorded_evidence"]
 
 
 @pytest.mark.parametrize("kind", ["normal", "bits", "categories", "rounded", "decimals"])
@@ -375,3 +376,46 @@ def test_a_stream_is_read_as_it_is_needed() -> None:
 def test_numbers_of_a_stream_are_floats_if_one_is() -> None:
     stream = Stream(iter([(0, 1), (1, 2.5), (0, 3)]))
     assert list(map(type, stream.take(0, 2))) == [float, float]
+
+
+# -- evidence that accumulates
+
+
+def test_evidence_of_other_outputs_multiplies() -> None:
+    first = dpaudit.audit_samples(*laplace(1, 80, 80), 0.3, name="m", alpha=0.05)
+    second = dpaudit.audit_samples(*laplace(2, 80, 80), 0.3, name="m", alpha=0.05, evidence=first)
+    parts = [result.audit.sequential for result in (first, second)]
+    assert parts[0] is not None
+    assert parts[1] is not None
+    assert parts[1].prior == pytest.approx(parts[0].log_e)
+    assert len(parts[1].seeds) == 2
+    with pytest.raises(UsageError, match="is of the outputs of D already"):
+        dpaudit.audit_samples(*laplace(1, 80, 80), 0.3, name="m", evidence=second)
+    with pytest.raises(UsageError, match="counts for the same mechanism alone; name it with name"):
+        dpaudit.audit_samples(*laplace(3, 80, 80), 0.3, evidence=second)
+    with pytest.raises(UsageError, match="it is about m against"):
+        dpaudit.audit_samples(*laplace(3, 80, 80), 0.3, name="another", evidence=second)
+
+
+def test_a_folder_that_grows(folder: Path) -> None:
+    for name in ("D", "Dprime"):
+        Path(name).mkdir()
+    for day in (1, 2):
+        for name, outputs in zip(("D", "Dprime"), laplace(day, 30, 30), strict=True):
+            np.save(f"{name}/{day}.npy", outputs)
+    words = RecordedFiles(("D", "Dprime"))
+    both = read_recorded(words)
+    assert len(both.left) == 60
+    first = both.recordings
+    np.save("D/3.npy", laplace(3, 20, 20)[0])
+    with pytest.raises(UsageError, match="All files of Dprime are part of the earlier evidence already"):
+        read_recorded(words, used=first)
+    np.save("Dprime/3.npy", laplace(3, 20, 20)[1])
+    new = read_recorded(words, used=first)
+    assert (len(new.left), len(new.right)) == (20, 20)
+    # an audit of the folder as it was can be repeated
+    assert len(again(words, both.digests).left) == 60
+    assert len(again(words, new.digests, used=first).left) == 20
+    np.save("D/2.npy", laplace(4, 90, 20)[0])
+    with pytest.raises(UsageError, match=r"D/2.npy has changed since it became part"):
+        read_recorded(words, used=first)
