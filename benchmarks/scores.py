@@ -149,20 +149,21 @@ def compared(peer: Peer, seeds: int) -> list[Table]:
     jax = [f"jax {name}" for name in NONPARAMETRIC] if peer.answers else []
     return [
         Table(
-            "Non-parametric bounds", f"n scores N(μ, 1) of canaries in the data and n scores N(0, 1) of canaries left "
-            f"out; lower bounds on ε at 95 % confidence, means of {seeds} data sets and, in brackets, their "
-            "standard deviations. `audit_scores` is what the function reports: the larger of two bounds that share α. The two "
-            "columns after it have each of them at the whole α: all thresholds at once (`membership.upper_errors`), and "
-            "events learned on some of the scores (`audit_samples`). The true ε is infinite at δ = 0, and in the next "
-            "table at δ = 1e-05.",
+            "Non-parametric bounds",
+            "n scores N(μ, 1) of canaries in the data and n scores N(0, 1) of canaries left out; lower bounds on ε at "
+            f"95 % confidence, means of {seeds} data sets and, in brackets, their standard deviations. `audit_scores` "
+            "is what the function reports: the larger of two bounds that share α. The two columns after it have each "
+            "of them at the whole α: all thresholds at once (`membership.upper_errors`), and events learned on some of "
+            "the scores (`audit_samples`). The true ε is infinite at δ = 0, and in the next table at δ = 1e-05.",
             ["μ", "n", "δ", "`audit_scores`", "thresholds", "events", *jax], first,
         ),
         Table(
-            "One-run and Gaussian bounds, δ = 1e-05", "The same scores as canaries of one run (every coin "
-            "independent, which they would be in a mechanism that adds noise to each canary): the "
-            f"{GUESSED_SHARE:.0%} of the canaries with the highest scores are guessed to be in. \"One-run\" is the theorem of Steinke, Nasr and "
-            "Jagielski; \"f-DP\" that of Mahloujifar, Melis and Chaudhuri, and \"GDP\" the bound at all thresholds, both "
-            "of which give μ, and ε only if the trade-off curve is Gaussian, as it is here." + (
+            "One-run and Gaussian bounds, δ = 1e-05",
+            "The same scores as canaries of one run (every coin independent, which they would be in a mechanism that "
+            f"adds noise to each canary): the {GUESSED_SHARE:.0%} of the canaries with the highest scores are guessed "
+            "to be in. One-run is the theorem of Steinke, Nasr and Jagielski; f-DP that of Mahloujifar, Melis and "
+            "Chaudhuri, and GDP the bound at all thresholds, both of which give μ, and ε only if the trade-off curve "
+            "is Gaussian, as it is here." + (
                 " Largest difference to jax_privacy on the same guesses, over all data sets: one-run "
                 f"{differences['one-run']:.1e}, f-DP {differences['one-run f-DP']:.1e}." if peer.answers else ""
             ),
