@@ -147,22 +147,23 @@ def compared(peer: Peer, seeds: int) -> list[Table]:
                     far = max(abs(a - b) for a, b in zip(theirs[name], ours[own], strict=True))
                     differences[name] = max(differences[name], far)
     jax = [f"jax {name}" for name in NONPARAMETRIC] if peer.answers else []
-    tables = [
+    return [
         Table(
-            "Non-parametric bounds", f"n scores N(μ, 1) of canaries in the data and n scores N(0, 1) of canaries left "
-            f"out; lower bounds on ε at 95 % confidence, means of {seeds} data sets and, in brackets, their standard "
-            "deviations. `audit_scores` is what the function reports: the larger of two bounds that share α. The two "
-            "columns after it have each of them at the whole α: all thresholds at once (`membership.upper_errors`), and "
-            "events learned on some of the scores (`audit_samples`). The true ε is infinite at δ = 0, and in the next "
-            "table at δ = 1e-05.",
+            "Non-parametric bounds",
+            "n scores N(μ, 1) of canaries in the data and n scores N(0, 1) of canaries left out; lower bounds on ε at "
+            f"95 % confidence, means of {seeds} data sets and, in brackets, their standard deviations. `audit_scores` "
+            "is what the function reports: the larger of two bounds that share α. The two columns after it have each "
+            "of them at the whole α: all thresholds at once (`membership.upper_errors`), and events learned on some of "
+            "the scores (`audit_samples`). The true ε is infinite at δ = 0, and in the next table at δ = 1e-05.",
             ["μ", "n", "δ", "`audit_scores`", "thresholds", "events", *jax], first,
         ),
         Table(
-            "One-run and Gaussian bounds, δ = 1e-05", "The same scores as canaries of one run (every coin independent, "
-            f"which they would be in a mechanism that adds noise to each canary): the {GUESSED_SHARE:.0%} of the "
-            "canaries with the highest scores are guessed to be in. \"One-run\" is the theorem of Steinke, Nasr and "
-            "Jagielski; \"f-DP\" that of Mahloujifar, Melis and Chaudhuri, and \"GDP\" the bound at all thresholds, both "
-            "of which give μ, and ε only if the trade-off curve is Gaussian, as it is here." + (
+            "One-run and Gaussian bounds, δ = 1e-05",
+            "The same scores as canaries of one run (every coin independent, which they would be in a mechanism that "
+            f"adds noise to each canary): the {GUESSED_SHARE:.0%} of the canaries with the highest scores are guessed "
+            "to be in. One-run is the theorem of Steinke, Nasr and Jagielski; f-DP that of Mahloujifar, Melis and "
+            "Chaudhuri, and GDP the bound at all thresholds, both of which give μ, and ε only if the trade-off curve "
+            "is Gaussian, as it is here." + (
                 " Largest difference to jax_privacy on the same guesses, over all data sets: one-run "
                 f"{differences['one-run']:.1e}, f-DP {differences['one-run f-DP']:.1e}." if peer.answers else ""
             ),
@@ -170,7 +171,6 @@ def compared(peer: Peer, seeds: int) -> list[Table]:
              *(["jax one-run", "jax one-run f-DP", "jax GDP"] if peer.answers else [])], second,
         ),
     ]
-    return tables
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -282,8 +282,8 @@ def boundary(peer: Peer, sets: int) -> Table:
             add(f"jax_privacy {name}", case, _too_high(peer.answers[number][key], truth + 1e-4))
     return Table(
         "Error rates at the boundary", "How often a bound is wrong where the claim holds with equality, α = 0.05. The "
-        "interval and the band are wrong if the truth is outside. A rate of 0.05 has a standard error of 0.005 in 2,000 "
-        "data sets.",
+        "interval and the band are wrong if the truth is outside. A rate of 0.05 has a standard error of 0.005 in "
+        "2,000 data sets.",
         ["bound", "truth", "data sets", "wrong"], rows,
     )
 
@@ -314,8 +314,8 @@ def whole_audit(sets: int) -> Table:
         case = f"ε = {epsilon:g}, δ = {delta:g} at every threshold, n = {n:,}"
         rows.append([case, f"{sets:,}", _rate(wrong, sets), _rate(above, sets)])
     return Table(
-        "`audit_scores` at its claim", "The door itself: how often the verdict is FAIL, and how often its bound on ε is "
-        "above the truth, where the claim holds with equality.",
+        "`audit_scores` at its claim", "The function itself: how often the verdict is FAIL, and how often its bound on "
+        "ε is above the truth, where the claim holds with equality.",
         ["truth", "data sets", "FAIL", "bound above ε"], rows,
     )
 
@@ -377,7 +377,8 @@ def broken(peer: Peer, sets: int) -> Table:
             membership.upper_errors(np.repeat(a, times), np.repeat(b, times), alpha=ALPHA).epsilon(0.0)
             for a, b in zip(inside, outside, strict=True)
         ]
-        add("ε, all thresholds at once", independent, f"every score is there {times} times; ε = 1", _too_high(bounds, 1.0))
+        how = f"every score is there {times} times; ε = 1"
+        add("ε, all thresholds at once", independent, how, _too_high(bounds, 1.0))
     family = "the Gaussian trade-off curve"
     pairs = [(r.laplace(1.0, 1.0, n), r.laplace(0.0, 1.0, n)) for r in map(default_rng, range(sets))]
     epsilons = [gdp.epsilon_of(membership.upper_errors(*pair, alpha=ALPHA).mu, 1e-5) for pair in pairs]
@@ -401,8 +402,8 @@ def broken(peer: Peer, sets: int) -> Table:
             zero, 1e-4))
     return Table(
         "When an assumption is broken", "The same bounds, on data that contradict what they assume; α = 0.05. A rate "
-        "far above 0.05 shows why results name their assumptions. Bounds on μ, and on ε at all thresholds, do not assume "
-        "a trade-off curve: on Laplace noise they stay right.",
+        "far above 0.05 shows why results name their assumptions. Bounds on μ, and on ε at all thresholds, do not "
+        "assume a trade-off curve: on Laplace noise they stay right.",
         ["bound", "assumption", "what was done", "wrong"], rows,
     )
 

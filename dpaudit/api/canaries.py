@@ -150,8 +150,8 @@ class _CanaryResult:
         return "\n".join([f"{self.verdict.upper()}  {self._title()}", *(_row(*row) for row in rows)])
 
     def __repr__(self) -> str:
-        at_most = "no bound on ε" if self.epsilon_lower is None else f"ε ≥ {lower(self.epsilon_lower, self.epsilon)}"
-        return f"<dpaudit.{type(self).__name__} {self.verdict.upper()}: {self._title()}; {at_most}>"
+        bound = "" if self.epsilon_lower is None else f"; ε ≥ {lower(self.epsilon_lower, self.epsilon)}"
+        return f"<dpaudit.{type(self).__name__} {self.verdict.upper()}: {self._title()}{bound}>"
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -527,7 +527,7 @@ class _Test:
         right = float(special.betaincinv(critical, self.guessed - critical + 1, POWER))
         if right >= 1:
             return None
-        return float(special.logit(right)) if self.mu is None else 2 * float(special.ndtri(right))
+        return float(special.logit(right)) if self.mu is None else gdp.mu_of_guesses(self.guessed / self.n, right)
 
 
 def _decided(

@@ -12,7 +12,7 @@ from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of, recorded_prior
-from dpaudit.errors import DpauditError, UsageError
+from dpaudit.errors import UsageError
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode

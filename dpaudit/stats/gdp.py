@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import log_ndtr, ndtri
+from scipy import optimize
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpaudit.stats.clopper_pearson import check_alpha, check_counts, check_delta, check_epsilon, upper
 
-__all__ = ["delta_of", "epsilon_of", "mu_lower", "mu_of", "mu_of_errors"]
+__all__ = ["delta_of", "epsilon_of", "mu_lower", "mu_of", "mu_of_errors", "mu_of_guesses"]
 
 _STEPS = 80
 _MOST = 1e3
@@ -114,6 +115,31 @@ def mu_lower(x: int, n: int, y: int, m: int, *, alpha: float) -> float:
     y, m = check_counts(y, m)
     check_alpha(alpha)
     return mu_of_errors(upper(y, m, alpha=alpha / 2), upper(n - x, n, alpha=alpha / 2))
+
+
+def mu_of_guesses(guessed: float, right: float) -> float:
+    """The μ for which the best guesses about many canaries, each released with Gaussian noise of its own, are right.
+
+    Every canary's bit has a fair coin; its score is N(±μ/2, 1). Guessed are the signs of the scores that are farthest
+    from 0, a share `guessed` of all, and a share `right` of these guesses is right: Φ(μ/2 − t) / `guessed`, where t is
+    the threshold that the share has. For powers, not for bounds.
+
+    Raises ValueError if guessed is not in (0, 1], or if right is not in [1/2, 1).
+    """
+    if not 0 < guessed <= 1:
+        raise ValueError(f"guessed must lie in (0, 1], not be {guessed!r}")
+    if not 0.5 <= right < 1:
+        raise ValueError(f"right must lie in [1/2, 1), not be {right!r}")
+
+    def excess(mu: float) -> float:
+        def beyond(t: float) -> float:
+            return float(ndtr(mu / 2 - t) + ndtr(-mu / 2 - t)) - guessed
+
+        t = optimize.brentq(beyond, 0.0, mu / 2 + 40, xtol=1e-13) if guessed < 1 else 0.0
+        return float(ndtr(mu / 2 - t)) / guessed - right
+
+    # without a choice of what to guess it takes the largest μ
+    return float(optimize.brentq(excess, 0.0, 2 * float(ndtri(right)) + 1e-9, xtol=1e-12))
 
 
 def _check_mu(mu: float) -> None:

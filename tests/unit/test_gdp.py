@@ -59,6 +59,19 @@ def test_exact_error_of_the_bound_from_counts(mu: float, threshold: float) -> No
     assert float(inside @ wrong @ outside) <= 0.05
 
 
+@pytest.mark.parametrize(("mu", "guessed"), [(0.5, 0.3), (1.0, 0.1), (2.0, 1.0)])
+def test_the_best_guesses_are_right_as_often_as_stated(mu: float, guessed: float) -> None:
+    """Against 400,000 canaries, within 4 standard errors."""
+    rng = np.random.default_rng(0)
+    n = 400_000
+    signs = rng.choice([-1.0, 1.0], n)
+    scores = signs * mu / 2 + rng.normal(0, 1, n)
+    far = np.argsort(-abs(scores))[: int(n * guessed)]
+    right = (np.sign(scores[far]) == signs[far]).mean()
+    error = 4 * math.sqrt(right * (1 - right) / len(far))
+    assert gdp.mu_of_guesses(guessed, right - error) < mu < gdp.mu_of_guesses(guessed, right + error)
+
+
 @pytest.mark.parametrize("mu", [-1.0, math.inf, math.nan])
 def test_bad_mu(mu: float) -> None:
     with pytest.raises(ValueError, match="mu must"):

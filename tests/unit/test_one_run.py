@@ -67,7 +67,8 @@ def random_mechanism(rng: np.random.Generator, m: int, guessed: int) -> tuple[np
     """(coins, guesses, probabilities of guesses given coins): a random table, close to a response to every coin."""
     coins = np.array(list(itertools.product((-1, 1), repeat=m)))
     guesses = np.array([g for g in itertools.product((-1, 0, 1), repeat=m) if np.count_nonzero(g) == guessed])
-    strength = rng.uniform(0, 2) * (coins @ guesses.T) + rng.normal(0, rng.uniform(0.1, 1.5), (len(coins), len(guesses)))
+    noise = rng.normal(0, rng.uniform(0.1, 1.5), (len(coins), len(guesses)))
+    strength = rng.uniform(0, 2) * (coins @ guesses.T) + noise
     return coins, guesses, special.softmax(strength, axis=1)
 
 
