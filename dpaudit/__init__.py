@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpaudit.api.functions import assert_private, audit, compare, verify, worst
+    from dpaudit.api.functions import assert_private, audit, audit_samples, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
+    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit",
+    "audit_samples", "compare",
     "load", "verify", "worst",
 ]  # fmt: skip
 
@@ -29,6 +30,7 @@ _WHERE = {
     "Result": "dpaudit.api.result",
     "assert_private": "dpaudit.api.functions",
     "audit": "dpaudit.api.functions",
+    "audit_samples": "dpaudit.api.functions",
     "compare": "dpaudit.api.functions",
     "load": "dpaudit.api.result",
     "verify": "dpaudit.api.functions",

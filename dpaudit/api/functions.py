@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
 
 from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
 from dpaudit.api.call_text import call_text
@@ -21,6 +21,7 @@ from dpaudit.results import model
 from dpaudit.results.given_data import table_of
 from dpaudit.results.stream import CheckFinished
 from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.recorded import Recorded, recorded_outputs
 
 if TYPE_CHECKING:
     from dpaudit.report.progress import Watch
@@ -185,6 +186,84 @@ def audit(
             request = on_found_pairs(
                 request, subject, data, size=size, placed=pair is not None or game is not None, tell=watch.on
             )
+    return _run(request, progress)
+
+
+@_in_pythons_words
+def audit_samples(
+    D_outputs: object,
+    Dprime_outputs: object,
+    claim: ClaimLike | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    paired: bool = False,
+    blocks: tuple[Iterable[Hashable], Iterable[Hashable]] | None = None,
+    ordered: bool = False,
+    name: str = "recorded outputs",
+    runs: int | None = None,
+    time: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    seed: int = 0,
+    bits: bool = False,
+    min_power: float = DEFAULT_MIN_POWER,
+    progress: bool | None = None,
+) -> Result:
+    """Audit a claim on recorded outputs: samples of M(D) and of M(D′) that another system wrote.
+
+    Every output is used exactly once, to learn an event or to count it, in an order drawn from the seed. All of them
+    are used, also after a refutation, for the sharpest bound on ε. The bounds assume that the outputs are independent
+    and that D and D′ are neighbours; neither can be checked on recorded outputs. Copies, values drawn from a store,
+    and datasets recorded with the same seeds contradict independence; where the outputs show them, there is no bound.
+
+    Args:
+        D_outputs, Dprime_outputs: outputs on D and on D′, at least 10 of each, in any numbers: an array (of numbers; or
+            of vectors, one each row), a tensor, a series, a frame (one output a row), or any iterable of outputs, as a
+            function would return them: numbers, strings, tuples, dicts.
+        claim: ε, (ε, δ) or a `Claim`; None with `epsilon` for those parts, or for a bound without a verdict.
+        epsilon, delta, relation: parts of the claim. Without ε nothing is claimed: the verdict is INCONCLUSIVE, the
+            reason and `epsilon_lower` have the lower confidence bound on ε at `delta`.
+        paired: the i-th outputs on D and on D′ depend on each other (the same seed, the same day): one of each pair is
+            used, by a draw that does not depend on the values.
+        blocks: labels of the blocks of both, where outputs of one block may depend on each other (several outputs of
+            one training run): one output of each block is used. A label in both is one block. Where a block's outputs
+            belong together, give one tuple or vector for each block instead.
+        ordered: use the outputs in the order in which they are given, and not in one drawn from the seed.
+        name: of the mechanism, in reports.
+        runs: most outputs of each dataset.
+        time, alpha, seed, bits, min_power, progress: as of `audit`.
+
+    Returns:
+        The result, as `audit` returns it.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` has what was found.
+    """
+    given = dict(locals())
+    recorded = recorded_outputs(
+        D_outputs, Dprime_outputs, name=name, paired=paired, blocks=blocks, shuffled=not ordered
+    )
+    return audit_recorded(
+        recorded, progress=progress, seed=seed, alpha=alpha, runs=runs, time=time, bits=bits, min_power=min_power,
+        call=call_text(audit_samples, {**given, "blocks": None if blocks is None else ...}),
+        **stated_claim(claim, epsilon, delta, relation),
+    )
+
+
+def audit_recorded(recorded: Recorded, *, progress: bool | None, call: str, **settings: Any) -> Result:
+    """Audit recorded outputs, with all of them used for the bound.
+
+    Args:
+        recorded: made by `recorded_outputs`.
+        progress: as of `audit`.
+        call: how to get the result again, in Python.
+        settings: fields of a `Request`.
+    """
+    request = Request(
+        targets=(recorded.name,), recorded=recorded, certify=True, call=call, door="Python", **settings
+    )
     return _run(request, progress)
 
 

@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeAlias
@@ -24,6 +25,7 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.needed import samples_needed
+from dpaudit.evidence.recorded import examine_recorded
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.extras import installed_version
@@ -32,7 +34,15 @@ from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.command import command_line
 from dpaudit.plans.comparison import recorded, timed
-from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, UtilityJob, WorstCaseSearch
+from dpaudit.plans.job import (
+    GroupChains,
+    Job,
+    PairSearch,
+    PrivacyJob,
+    RecordedSamples,
+    UtilityJob,
+    WorstCaseSearch,
+)
 from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
@@ -40,6 +50,7 @@ from dpaudit.results.figures import Drawing, OutputPlot
 from dpaudit.results.model import (
     AssumptionRecord,
     Audit,
+    ClaimRecord,
     EvidenceKind,
     FloatingPoint,
     LedgerRow,
@@ -285,7 +296,10 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
     if request.call_time is not None and isinstance(job.target, MechanismTarget):
         findings.notes.append(CallTimeOfMechanism())
     try:
-        if job.tests and job.pairs:
+        if isinstance(job, RecordedSamples):
+            findings.assumptions, seen = examine_recorded(job.target.recorded)
+            findings.notes += seen
+        elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
             findings.assumptions = _examined(job, request, runner)
@@ -457,7 +471,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         reason=reason.sentence(request.door),
         reason_code=reason.code,
         reason_values=reason.values(request.door),
-        claim=claim_record(job.claim),
+        claim=_claimed(job),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=exact.epsilon if exact is not None else None,
@@ -490,6 +504,14 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         loss_plot=loss_figures.loss_plot(job.claim, comparison),
         assumptions=findings.assumptions,
     )
+
+
+def _claimed(job: PrivacyJob) -> ClaimRecord:
+    """The claim; where only a bound is wanted, the ε = 0 that is tested stands for none."""
+    record = claim_record(job.claim)
+    if isinstance(job, RecordedSamples) and not job.claimed:
+        return replace(record, statement=f"none: the bound is at δ = {job.claim.delta:g}")
+    return record
 
 
 def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:

@@ -15,6 +15,7 @@ from dpaudit.plans.request import PriorEvidence, Request
 from dpaudit.results.model import Result, SequentialEvidence
 from dpaudit.results.notes import Note, PriorOfOther, PriorOfUnknown, PriorUnused, listed
 from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.target import FunctionTarget
 
 _LARGEST = 1e9
@@ -44,7 +45,7 @@ def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
         bits: whether what the low bits of doubles give away counts, for all cases.
     """
     try:
-        code = code_key(job.target.subject)
+        code = "recorded" if isinstance(job.target, RecordedTarget) else code_key(job.target.subject)
     except NoKeyError as error:
         return EvidenceKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]

@@ -11,7 +11,7 @@ from dpaudit.evidence.needed import POSSIBLE_RUNS, counted_for_power, violation_
 from dpaudit.evidence.sampled import Collected
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
-from dpaudit.plans.job import GroupChains, PrivacyJob, WorstCaseSearch
+from dpaudit.plans.job import GroupChains, PrivacyJob, RecordedSamples, WorstCaseSearch
 from dpaudit.plans.request import Request
 from dpaudit.results.model import EvidenceKind, SampledEvidence, Verdict
 from dpaudit.results.notes import AlsoCrashed, Note, SamplesDisagree
@@ -25,7 +25,9 @@ from dpaudit.results.reasons import (
     FiniteDomainRefutation,
     Interrupted,
     LowPower,
+    LowPowerRecorded,
     MessagesDiffer,
+    NoClaim,
     NoEvent,
     NoPairs,
     NotRefuted,
@@ -33,6 +35,7 @@ from dpaudit.results.reasons import (
     Reason,
     SampledRefutation,
     TimeLimit,
+    TooFewRecorded,
     TooFewSamples,
     UnreadOutputs,
     WorstChainKeepsClaim,
@@ -78,6 +81,11 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
         return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), crash)
+    if isinstance(job, RecordedSamples) and not job.claimed and findings.collected is not None:
+        if (undecided := _undecided(job, findings, request)) is not None:
+            return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, undecided)
+        bound = NoClaim(findings.collected.epsilon_lower, claim.delta, 1 - request.alpha)
+        return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, bound)
     if refuted_by_runs and findings.collected is not None:
         odd = findings.worst is not None and not _by_bits(findings.collected)
         disagreement = (SamplesDisagree(request.alpha),) if odd else ()
@@ -161,13 +169,16 @@ def _blind(job: PrivacyJob, best: SampledEvidence) -> Reason | None:
     claim = job.claim
     if claim.delta >= 1:
         return ClaimAllowsEverything()
-    most = power.largest_certifiable(best.n, best.alpha, delta=claim.delta)
+    # of unequal numbers, what more of the fewer samples could show
+    samples = max(best.n, best.m)
+    most = power.largest_certifiable(samples, best.alpha, delta=claim.delta)
     if most > claim.epsilon:
         return None
     runs = job.runs
     while runs < POSSIBLE_RUNS and _reach(runs, best, claim) <= claim.epsilon:
         runs *= 2
-    return TooFewSamples(best.n, most, claim.epsilon, runs if runs < POSSIBLE_RUNS else None)
+    kind = TooFewRecorded if isinstance(job, RecordedSamples) else TooFewSamples
+    return kind(samples, most, claim.epsilon, runs if runs < POSSIBLE_RUNS else None)
 
 
 def _unread(collected: Collected) -> Reason | None:
@@ -188,9 +199,10 @@ def _weak(job: PrivacyJob, collected: Collected, request: Request) -> Reason | N
     if min((e.detectable_epsilon for e in weighed if e.detectable_epsilon is not None), default=math.inf) <= target:
         return None
     needed = counted_for_power(claim, target, alpha=max(e.alpha for e in weighed))
-    if needed is not None and max(e.n for e in weighed) >= needed:
+    if needed is not None and max(min(e.n, e.m) for e in weighed) >= needed:
         return None
-    return LowPower(job.runs, target, None if needed is None else _rounded_up(with_learning(needed)))
+    kind = LowPowerRecorded if isinstance(job, RecordedSamples) else LowPower
+    return kind(job.runs, target, None if needed is None else _rounded_up(with_learning(needed)))
 
 
 def _rounded_up(runs: int) -> int:

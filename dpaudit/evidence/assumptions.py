@@ -470,22 +470,29 @@ class Monitor:
         )]
 
     def _repeated(self) -> float | None:
-        """A value that shows that outputs are drawn from a store; None where none does.
-
-        Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
-        a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
-        """
+        """A value that shows that outputs are drawn from a store; None where none does."""
         samples = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
-        for own, other in (samples, samples[::-1]):
-            values, counts = np.unique(own, return_counts=True)
-            if len(values) < REPEATS_FROM:
-                continue
-            full = _significant_bits(values) >= SIGNIFICANT
-            repeats = values[full & (counts > 1)]
-            stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
-            if stored and not _on_lattice(values[full]):
-                return float(repeats[0])
+        found = (stored_value(own, other) for own, other in (samples, samples[::-1]))
+        return next((value for value in found if value is not None), None)
+
+
+def stored_value(own: FloatArray, other: FloatArray, *, least: int = REPEATS_FROM) -> float | None:
+    """A value that shows that the outputs on a dataset are drawn from a store; None where none does.
+
+    Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
+    a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
+
+    Args:
+        own, other: outputs on this dataset and on the other one.
+        least: with fewer different values nothing is said.
+    """
+    values, counts = np.unique(own, return_counts=True)
+    if len(values) < least:
         return None
+    full = _significant_bits(values) >= SIGNIFICANT
+    repeats = values[full & (counts > 1)]
+    stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
+    return float(repeats[0]) if stored and not _on_lattice(values[full]) else None
 
 
 def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:

@@ -19,6 +19,7 @@ from dpaudit.results.refutation import TOLERANCE
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.arrays import BoolArray, FloatArray
 from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, outward
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.target import FunctionTarget, Target
 
 NOTHING = 1e-30
@@ -159,7 +160,16 @@ def claim_record(claim: Claim) -> ClaimRecord:
 
 
 def pair_record(pair: Pair, claim: Claim, target: Target | None = None) -> PairRecord:
-    """The pair as results hold it; what is audited says whether its records are rows with named cells."""
+    """The pair as results hold it; what is audited says whether its records are rows with named cells.
+
+    Of datasets of which only recorded outputs are known it has the names of the recordings, and their sizes.
+    """
+    if isinstance(target, RecordedTarget):
+        left, right = (
+            {"recorded": label, "outputs": len(values)}
+            for label, values in zip(target.recorded.labels, target.recorded.both, strict=True)
+        )
+        return PairRecord(pair.label, pair.source, 0, left, right)
     container = target.container if isinstance(target, FunctionTarget) else None
     return PairRecord(
         pair.label, pair.source, claim.relation.distance(pair.left, pair.right) or 0,

@@ -62,8 +62,8 @@ def profile(
 def bound(certified: Certified, delta: float) -> BoundPlot:
     """The Clopper–Pearson bound after every chunk."""
     alpha = certified.evidence.alpha
-    bounds = [clopper_pearson.epsilon_lower(x, n, y, n, delta=delta, alpha=alpha) for n, x, y in certified.trail]
-    return BoundPlot([n for n, _, _ in certified.trail], bounds)
+    bounds = [clopper_pearson.epsilon_lower(*counts, delta=delta, alpha=alpha) for counts in certified.trail]
+    return BoundPlot([min(counts.n, counts.m) for counts in certified.trail], bounds)
 
 
 def evidence(state: Sequential) -> EvidencePlot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.events.learner import LearnedEvent
@@ -27,6 +28,15 @@ SHOWN = 200_000
 """Certifying samples, of both datasets together, whose outputs are kept for the figure."""
 
 
+class Counts(NamedTuple):
+    """Counts of an event: x of n samples of the dataset on which it is more likely, and y of m of the other."""
+
+    x: int
+    n: int
+    y: int
+    m: int
+
+
 @dataclass
 class Certified:
     """One certified pair: its distinguishing event and counts, batch by batch."""
@@ -34,8 +44,8 @@ class Certified:
     pair: Pair
     learned: LearnedEvent
     evidence: SampledEvidence
-    trail: list[tuple[int, int, int]] = field(default_factory=list)
-    """(samples per dataset, x, y) after every batch."""
+    trail: list[Counts] = field(default_factory=list)
+    """After every batch."""
     shown: tuple[Outputs, Outputs] | None = None
     """Certifying outputs on left and right, for the figure."""
 
@@ -129,10 +139,10 @@ def _count(
     """
     sizes = _analyses(job.runs - used, certify=certify)
     numerator, denominator = (1, 0) if learned.reverse else (0, 1)
-    hits, done, shown = [0, 0], 0, [Tally(), Tally()]
-    trail: list[tuple[int, int, int]] = []
+    hits, sampled, done, shown = [0, 0], [0, 0], 0, [Tally(), Tally()]
+    trail: list[Counts] = []
     last = (0, 0.0)
-    evidence: tuple[tuple[int, int, int], float] | None = None
+    evidence: tuple[Counts, float] | None = None
     delta = job.claim.delta
     try:
         batch = 0
@@ -146,23 +156,23 @@ def _count(
                 batch += 1
                 state.monitor.see(samples)
                 # the event is fixed, so its counts so far give the next alternative
-                seen = _with(learned, hits[numerator], hits[denominator], done)
+                seen = _with(learned, hits[numerator], sampled[numerator], hits[denominator], sampled[denominator])
                 process = track.bits_process if learned.family == "bits" else track.process
                 x, y = update_martingale(process, seen, samples)
                 hits[numerator] += x
                 hits[denominator] += y
                 done += part
-                state.runs += 2 * part
+                for which in (0, 1):
+                    sampled[which] += samples[which].runs
+                state.runs += sum(outputs.runs for outputs in samples)
                 if track is not state.smaller:
                     track.runs_certified += part
                     state.interim_analysis()
                 for which in (0, 1):
                     if 2 * done <= SHOWN or batch == 1:
                         shown[which].merge(samples[which])
-                trail.append((done, hits[numerator], hits[denominator]))
-                bound = clopper_pearson.epsilon_lower(
-                    hits[numerator], done, hits[denominator], done, delta=delta, alpha=alpha
-                )
+                trail.append(Counts(hits[numerator], sampled[numerator], hits[denominator], sampled[denominator]))
+                bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
                 last = (done, bound)
                 yield last
             evidence = (trail[-1], alpha)
@@ -175,7 +185,7 @@ def _count(
             counts, alpha = evidence
             weighed = _weigh(job, track, learned, counts, alpha)
             outputs_shown = (shown[0].outputs(), shown[1].outputs())
-            upto = [point for point in trail if point[0] <= counts[0]]
+            upto = [point for point in trail if point.n <= counts.n]
             out.certified.append(Certified(track.pair, learned, weighed, upto, outputs_shown))
 
 
@@ -195,33 +205,32 @@ def _parts(runs: int) -> list[int]:
     return [runs // parts + (i < runs % parts) for i in range(parts)]
 
 
-def _with(learned: LearnedEvent, x: int, y: int, runs: int) -> LearnedEvent:
-    return replace(learned, x=learned.x + x, n=learned.n + runs, y=learned.y + y, m=learned.m + runs)
+def _with(learned: LearnedEvent, x: int, n: int, y: int, m: int) -> LearnedEvent:
+    return replace(learned, x=learned.x + x, n=learned.n + n, y=learned.y + y, m=learned.m + m)
 
 
-def _rates(job: PrivacyJob, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
+def _rates(job: PrivacyJob, track: Track, last: Counts, alpha: float) -> tuple[float, ...]:
     """Of the certified event, and of the learned one on which a violation of the claim shows best.
 
     Upper limits at 95 %: point estimates would be too optimistic. The certified event is the one that the mechanism
     violates most, if it violates anything; another may be the one on which more is seen.
     """
-    n, _, y = last
-    others = track.learner.base_rates()
+    others, upper = track.learner.base_rates(), clopper_pearson.upper(last.y, last.m, alpha=0.05)
     if not len(others):
-        return (clopper_pearson.upper(y, n, alpha=0.05),)
+        return (upper,)
     epsilon = min(job.claim.epsilon, MOST_EPSILON)
-    best = power.most_revealing(others, n, epsilon=epsilon, delta=job.claim.delta, alpha=alpha)
-    return (clopper_pearson.upper(y, n, alpha=0.05), *(() if best is None else (float(others[best]),)))
+    best = power.most_revealing(others, min(last.n, last.m), epsilon=epsilon, delta=job.claim.delta, alpha=alpha)
+    return (upper, *(() if best is None else (float(others[best]),)))
 
 
 def _weigh(
-    job: PrivacyJob, track: Track, learned: LearnedEvent, last: tuple[int, int, int], alpha: float
+    job: PrivacyJob, track: Track, learned: LearnedEvent, last: Counts, alpha: float
 ) -> SampledEvidence:
-    n, x, y = last
+    x, n, y, m = last
     claim = job.claim
     epsilon = min(claim.epsilon, MOST_EPSILON)
     detectable = min(
-        power.detectable_epsilon(q, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)
+        power.detectable_epsilon(q, n, m, epsilon=epsilon, delta=claim.delta, alpha=alpha)
         for q in _rates(job, track, last, alpha)
     )
     return SampledEvidence(
@@ -231,10 +240,10 @@ def _weigh(
         x=x,
         n=n,
         y=y,
-        m=n,
-        p_value=score_test.p_value(x, n, y, n, epsilon=epsilon, delta=claim.delta, berger_boos=alpha / 1000),
-        epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha),
-        epsilon_lower_clopper_pearson=clopper_pearson.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha),
+        m=m,
+        p_value=score_test.p_value(x, n, y, m, epsilon=epsilon, delta=claim.delta, berger_boos=alpha / 1000),
+        epsilon_lower=score_test.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=alpha),
+        epsilon_lower_clopper_pearson=clopper_pearson.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=alpha),
         alpha=alpha,
         detectable_epsilon=detectable if math.isfinite(detectable) else None,
         runs_trained=track.runs,

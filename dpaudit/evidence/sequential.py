@@ -200,7 +200,7 @@ def explore(
                 _multiply(track, samples, job)
                 track.learner.add(*samples)
                 track.runs += size
-                state.runs += 2 * size
+                state.runs += sum(outputs.runs for outputs in samples)
             done += size
             state.interim_analysis()
             if state.refuted and not certify:

@@ -14,6 +14,7 @@ from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Verdict
 from dpaudit.results.notes import Note
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.target import MechanismTarget, Target
 
 TESTS_OF_FOUND_PAIRS = 3
@@ -60,6 +61,18 @@ class PrivacyJob:
 @dataclass(frozen=True, kw_only=True)
 class GivenPairs(PrivacyJob):
     """The claim is tested on pairs that somebody gave."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedSamples(PrivacyJob):
+    """The claim is tested on recorded outputs, of which there are no more.
+
+    Args:
+        claimed: whether anything is claimed; otherwise a lower confidence bound on ε is wanted, and no verdict.
+    """
+
+    target: RecordedTarget
+    claimed: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

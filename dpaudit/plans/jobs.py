@@ -42,7 +42,7 @@ from dpaudit.options import (
 )
 from dpaudit.plans import registry
 from dpaudit.plans.comparison import Comparison, comparison_entries
-from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, WorstCaseSearch
+from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, RecordedSamples, WorstCaseSearch
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMode, WorstCaseMode
@@ -51,6 +51,7 @@ from dpaudit.results.model import Verdict
 from dpaudit.results.notes import Note, OwnRandomness, Stated
 from dpaudit.subjects.adapters.base import Adapted
 from dpaudit.subjects.call_time import refuse_without_timer
+from dpaudit.subjects.recorded import D_PRIME, D, Recorded, RecordedTarget
 from dpaudit.subjects.stated import is_reproducible, stated_notes
 from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, with_parameters
 
@@ -73,6 +74,8 @@ def jobs_of(request: Request) -> list[PrivacyJob]:
     """
     if request.comparison is not None:
         return _comparison_jobs(request, request.comparison)
+    if request.recorded is not None:
+        return [_recorded_job(request, request.recorded)]
     subjects = [subject_of(request, target) for target in request.targets]
     jobs = [job for subject in subjects for job in _jobs(request, subject)]
     _refuse_ignored_parameters(request, subjects, jobs)
@@ -331,6 +334,18 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     small = _small_scope(request, claim, request.records) if isinstance(value, Mechanism) else None
     sizes = sizes_of(request, claim.relation)
     return PairSearch(**vars(job), records=request.records, sizes=sizes, small=small)
+
+
+def _recorded_job(request: Request, recorded: Recorded) -> PrivacyJob:
+    """Recorded outputs against the claim, or against nothing, for a lower confidence bound on ε alone."""
+    target = RecordedTarget(recorded, request.seed, request.runs)
+    claimed = request.epsilon is not None or request.claim is not None
+    claim = tested_claim(replace(request, epsilon=request.epsilon or 0.0), None, recorded.name)
+    label = "recorded samples"
+    return RecordedSamples(
+        target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=target.total,
+        pairs=(Pair(D, D_PRIME, label, "recorded"),), exact=False, claimed=claimed,
+    )
 
 
 def _notes(function: Callable[..., object]) -> tuple[Note, ...]:

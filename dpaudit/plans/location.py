@@ -16,6 +16,7 @@ from dpaudit.plans.play import Called
 from dpaudit.results.records import Location
 from dpaudit.subjects.adapters import Adapted
 from dpaudit.subjects.foreign import USER_MODULE
+from dpaudit.subjects.recorded import Recorded
 
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -33,8 +34,8 @@ def location_of(subject: object) -> Location | None:
         subject = subject.subject if isinstance(subject, Game) else subject.function
     while isinstance(subject, functools.partial):
         subject = subject.func
-    if isinstance(subject, Adapted):
-        # of another library's, which its source names; what adapts it is no place to mend
+    if isinstance(subject, Adapted | Recorded):
+        # of another library's or system's, which its source names; what adapts it is no place to mend
         return None
     if isinstance(subject, Mechanism):
         named: Any = type(subject)

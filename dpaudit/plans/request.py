@@ -43,6 +43,7 @@ from dpaudit.options import (
     Door,
 )
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
+from dpaudit.subjects.recorded import Recorded
 
 ID_VERSION = "1.9"
 """Part of every replay id: it changes when the same request would give another result."""
@@ -191,6 +192,7 @@ class Request:
         container: what the function gets the records of `pair`, `pairs` or `table` in; None for a list.
         table: a real dataset, whose neighbours are searched for.
         files: the words of `--pair`, where they named files; the command line of the result states them.
+        recorded: recorded outputs, which are audited instead of the targets; without a claim their bound is wanted.
     """
 
     targets: tuple[str | Callable[..., object] | Mechanism, ...]
@@ -227,6 +229,7 @@ class Request:
     container: Container | None = None
     table: tuple[Record, ...] | None = None
     files: tuple[str, ...] = ()
+    recorded: Recorded | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -358,6 +361,7 @@ class Request:
             **({} if self.size is None else {"sized": True}),
             **({} if self.container is None else {"container": self.container.to_json()}),
             **({} if self.table is None else {"table": dataset_to_json(self.table)}),
+            **({} if self.recorded is None else {"recorded": self.recorded.image()}),
         }
 
     def to_json(self) -> str:

@@ -140,6 +140,9 @@ def compare(left: Json, right: Json, *, columns: Sequence[str] | None = None, li
         columns: names of the cells of a record, if the records are rows of a table.
         limit: about how many pieces or rows of each dataset are shown.
     """
+    if _is_recorded(left) and _is_recorded(right):
+        return [Part("", *(Excerpt((Piece(one["recorded"]),), _plural(one["outputs"], "recorded output"), bracketed=False)
+                           for one in (left, right)))]
     parts = _compare("", left, right, limit)
     if columns and isinstance(left, list) and isinstance(right, list):
         width = len(columns)
@@ -180,6 +183,11 @@ def _value(value: Json) -> str:
         half = _LONGEST_VALUE // 2 - 1
         text = f"{text[:half]}…{text[-half:]}"
     return text
+
+
+def _is_recorded(data: Json) -> bool:
+    """Whether it stands for a dataset of which only recorded outputs are known."""
+    return isinstance(data, dict) and data.keys() == {"recorded", "outputs"}
 
 
 def _is_multiset(data: Json) -> bool:

@@ -80,13 +80,13 @@ def scope_line(audit: Audit) -> str | None:
 
 
 def verdict_phrase(audit: Audit) -> str:
-    """FAIL, "PASS · proved", "PASS · not refuted" or INCONCLUSIVE.
+    """FAIL, "PASS · proved", "PASS · not refuted", INCONCLUSIVE, or BOUND where no claim was stated.
 
     Only an audit of all pairs of a finite domain is a proof. Exact results on some pairs say nothing about the others.
     """
     if audit.verdict is Verdict.PASS:
         return "PASS · proved" if audit.evidence is EvidenceKind.EXHAUSTIVE else "PASS · not refuted"
-    return audit.verdict.value.upper()
+    return "BOUND" if audit.reason_code == "no_claim" else audit.verdict.value.upper()
 
 
 def claimed(audit: Audit) -> str:
@@ -422,6 +422,8 @@ def counts_sentence(evidence: SampledEvidence) -> str:
 
 def pair_name(pair: PairRecord) -> str:
     """E.g. "one heavy query (random, distance 1)"."""
+    if pair.source == "recorded":
+        return pair.label
     source = "" if pair.source == pair.label else f"{pair.source}, "
     return f"{pair.label} ({source}distance {pair.distance})"
 

@@ -34,6 +34,9 @@ def fault(audit: Audit | UtilityAudit, *, expect: bool = False) -> Fault | None:
         return None
     if audit.verdict is Verdict.FAIL:
         return Fault.REFUTED
+    if isinstance(audit, Audit) and audit.reason_code == "no_claim":
+        # a bound was asked for, and nothing else
+        return None
     if audit.verdict is Verdict.INCONCLUSIVE:
         return Fault.INCONCLUSIVE
     # a PASS that should have been something else is as bad as a FAIL

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
@@ -20,6 +20,7 @@ Code: TypeAlias = Literal[
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
+    "no_claim",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -410,14 +411,27 @@ class TooFewSamples(Reason):
     claimed: float
     needed: int | None
 
+    def remedy(self, door: Door) -> str:
+        """What to do about it."""
+        if self.needed is None:
+            return "audit a smaller ε or compute the output distributions exactly"
+        return f"raise {RUNS.called(door)} to at least {self.needed:,}"
+
     def sentence(self, door: Door) -> str:
-        remedy = "audit a smaller ε or compute the output distributions exactly"
-        if self.needed is not None:
-            remedy = f"raise {RUNS.called(door)} to at least {self.needed:,}"
         return (
             f"{self.samples:,} samples per dataset can show at most ε ≥ {self.largest:.3g}, which does not exceed the "
-            f"claimed {self.claimed:g}; {remedy}."
+            f"claimed {self.claimed:g}; {self.remedy(door)}."
         )
+
+
+class TooFewRecorded(TooFewSamples):
+    """No recorded outputs in these numbers could have refuted the claim."""
+
+    def remedy(self, door: Door) -> str:
+        """What to do about it."""
+        if self.needed is None:
+            return "audit a smaller ε"
+        return f"record at least {self.needed:,} independent outputs per dataset"
 
 
 @dataclass(frozen=True)
@@ -457,15 +471,51 @@ class LowPower(Reason):
     epsilon: float
     needed: int | None
 
+    def remedy(self, door: Door) -> str:
+        """What to do about it."""
+        if self.needed is None:
+            return "compute the output distributions exactly"
+        return f"raise {RUNS.called(door)} to about {self.needed:,}"
+
     def sentence(self, door: Door) -> str:
-        remedy = "compute the output distributions exactly"
-        if self.needed is not None:
-            remedy = f"raise {RUNS.called(door)} to about {self.needed:,}"
         return (
             f"No violation was found, but with {self.samples:,} samples per dataset a violation of ε ≥ "
             f"{self.epsilon:.3g} "
-            f"would not have been detected with probability 0.9; {remedy}, or accept lower power with a larger "
-            f"{MIN_POWER.called(door)}."
+            f"would not have been detected with probability 0.9; {self.remedy(door)}, or accept lower power with a "
+            f"larger {MIN_POWER.called(door)}."
+        )
+
+
+class LowPowerRecorded(LowPower):
+    """These recorded outputs would not have shown a large violation."""
+
+    def remedy(self, door: Door) -> str:
+        """What to do about it."""
+        if self.needed is None:
+            return "audit the mechanism itself"
+        return f"record about {self.needed:,} independent outputs per dataset"
+
+
+@dataclass(frozen=True)
+class NoClaim(Reason):
+    """No claim was stated, so that there is a lower confidence bound on ε and no verdict.
+
+    Args:
+        epsilon: the bound.
+        delta: at which it holds.
+        confidence: with which it does.
+    """
+
+    code = "no_claim"
+    epsilon: float
+    delta: float
+    confidence: float
+
+    def sentence(self, door: Door) -> str:
+        bound = at_least(self.epsilon) if self.epsilon > 0 else "no ε > 0"
+        return (
+            f"The samples show {bound} at δ = {self.delta:g} ({100 * self.confidence:.6g} % confidence). No claim was "
+            f"stated, so there is no verdict; give {EPSILON.called(door)} to test one."
         )
 
 

@@ -186,7 +186,7 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
         return
     if exact_evidence:
         yield f"{says}its exact ε and δ refute the claim"
-    if by_runs:
+    if by_runs and not (audit.reason_code == "no_claim" and claim.epsilon == 0):
         yield f"{says}its counts refute the claim"
     if audit.verdict is Verdict.INCONCLUSIVE:
         return

@@ -52,12 +52,13 @@ class PairRecord:
     label: str
     """Short name of the pair."""
     source: str
-    """specified, extreme, random, found, shrunk, exhaustive, or given."""
+    """specified, extreme, random, found, shrunk, exhaustive, given, or recorded."""
     distance: Count
-    """How many steps of the relation lie between the two datasets."""
+    """How many steps of the relation lie between the two datasets; 0 for recorded outputs, whose datasets are unknown."""
     left: Json
     """The left dataset, in a form that `--pair` reads back: any JSON; {"multiset": [[value, count], ...]} is a
-    multiset; {"float": "nan"}, {"float": "inf"} and {"float": "-inf"} are the floats that plain JSON lacks."""
+    multiset; {"float": "nan"}, {"float": "inf"} and {"float": "-inf"} are the floats that plain JSON lacks.
+    {"recorded": name, "outputs": n} is a dataset of which only n recorded outputs are known."""
     right: Json
     """The right dataset, in the same form as `left`."""
     columns: list[str] | None = None
@@ -80,7 +81,8 @@ class AssumptionRecord:
 
     Args:
         name: "varies" (the output is not always the same), "independent" (samples do not depend on each other),
-            "seeded" (the generator that is passed in is used), "input" (the input is not changed).
+            "seeded" (the generator that is passed in is used), "input" (the input is not changed), "neighbours" (the
+            datasets of recorded outputs are neighbours).
         holds: None where it could not be tested.
         text: what was seen; where the verdict rests on it, the remedy.
     """

@@ -31,6 +31,7 @@ from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
 from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.stated import is_portable
 from dpaudit.subjects.user_errors import described, guarded, sentence
 from dpaudit.supervision import importing
@@ -214,7 +215,7 @@ def _of_frame(drawn: Output) -> Output:
     return drawn.to_dicts() if hasattr(drawn, "to_dicts") else drawn.to_dict("records")
 
 
-Target: TypeAlias = MechanismTarget | FunctionTarget
+Target: TypeAlias = MechanismTarget | FunctionTarget | RecordedTarget
 """What is audited."""
 
 

@@ -1,0 +1,208 @@
+"""What recorded outputs assume, and what the data themselves say of it.
+
+No call can be repeated, so independence is taken on trust. Data can contradict it: values that came from a store,
+copies of whole stretches, datasets recorded with the same seeds. Then no bound is valid. What may be harmless (a file
+that is sorted has neighbours that depend on each other, and shuffling undoes that) is noted.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from dpaudit.evidence.assumptions import INDEPENDENT, stored_value
+from dpaudit.outputs.canonical import canonical
+from dpaudit.results.notes import Assumption
+from dpaudit.results.records import AssumptionRecord
+from dpaudit.stats.arrays import FloatArray, IntArray
+from dpaudit.subjects.recorded import Recorded, Values
+
+NEIGHBOURS = "neighbours"
+MOST = 200_000
+"""Values of each dataset, the first ones, that are tested; doubles of a continuous distribution do not repeat in so few
+(probability about MOST² / 2^54 = 2e-6)."""
+LEAST_TESTED = 30
+SERIAL = 5.0
+"""Standard scores from which a rank correlation is noted: 6e-7 by chance, for each of three."""
+COPIES = 1e-9
+"""Expected number of repeated windows, by chance, from which a repeated one is a copy."""
+FREQUENT = 0.9
+"""Probability that two values are equal, beyond which windows are not compared."""
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+def examine_recorded(recorded: Recorded) -> tuple[list[AssumptionRecord], list[Assumption]]:
+    """The assumptions of an audit of recorded outputs, and notes on what the data show."""
+    contradiction = _contradiction(recorded)
+    if contradiction is not None:
+        return [AssumptionRecord(INDEPENDENT, False, contradiction)], []
+    within = (
+        "different blocks: taken on trust. One value of each block is used"
+        if recorded.blocks is not None else "the samples: taken on trust"
+    )
+    return [
+        AssumptionRecord(INDEPENDENT, None, (
+            f"Independence of {within}; recorded outputs cannot be drawn again. A value that was recorded once and "
+            "handed over twice, or training runs that share a seed, would make the bounds invalid."
+        )),
+        AssumptionRecord(NEIGHBOURS, None, (
+            "That D and D′ are neighbours, and that nothing else differed between the recordings, was not checked: of "
+            "the datasets only outputs are known."
+        )),
+    ], _notes(recorded)
+
+
+def _contradiction(recorded: Recorded) -> str | None:
+    """Why the samples cannot be independent; None where nothing says so."""
+    both = [_numbers(values) for values in recorded.both]
+    left, right = both
+    if left is not None and right is not None and recorded.blocks is None:
+        if (shared := _same_draws(left, right)) is not None:
+            return shared
+        for label, own, other in zip(recorded.labels, (left, right), (right, left), strict=True):
+            value = stored_value(own, other)
+            if value is not None:
+                times = int((own == value).sum())
+                return (
+                    f"The value {value!r} is among the outputs of {label} {times} times, although the outputs look "
+                    "continuous: values seem to have been drawn from a store, or recorded once and written twice. Each "
+                    "recorded output counts once, so no bound on ε is valid; hand over the stored values themselves."
+                )
+    if recorded.blocks is not None:
+        return None
+    codes = _codes(recorded.both)
+    if len(codes[0]) == len(codes[1]) and _certainly_equal(*codes):
+        return (
+            f"The outputs of {recorded.labels[0]} and of {recorded.labels[1]} are the same, one by one: one of them is "
+            "a copy of the other, or both were recorded with the same seeds. Record them separately, or declare them "
+            "paired."
+        )
+    for label, one in zip(recorded.labels, codes, strict=True):
+        if abs(_serial(one.astype(np.float64))) < SERIAL and (at := _copied(one)) is not None:
+            return (
+                f"The outputs of {label} from number {at[0] + 1:,} on are repeated from number {at[1] + 1:,} on: part "
+                "of the recording is there twice, or its random numbers repeat. No bound on ε is valid; remove copies."
+            )
+    return None
+
+
+def _notes(recorded: Recorded) -> list[Assumption]:
+    both = [_numbers(values) for values in recorded.both]
+    found = []
+    scores = [0.0 if values is None else _serial(values) for values in both]
+    for label, score in zip(recorded.labels, scores, strict=True):
+        if abs(score) >= SERIAL:
+            what = (
+                "They are used in an order drawn from the seed. " if recorded.shuffled else ""
+            )
+            found.append(Assumption(INDEPENDENT, (
+                f"Outputs of {label} that were recorded one after another are correlated (rank correlation with a "
+                f"standard score of {score:.1f}). {what}If the file was sorted or grouped, this is harmless. If each "
+                "output depended on the one before it, the samples are not independent and the bounds do not hold: "
+                "declare blocks."
+            )))
+    left, right = both
+    if recorded.blocks is None and not found and left is not None and right is not None and len(left) == len(right):
+        score = _correlation(left, right)
+        if abs(score) >= SERIAL:
+            found.append(Assumption(INDEPENDENT, (
+                f"Outputs of {recorded.labels[0]} and {recorded.labels[1]} in the same place are correlated (rank "
+                f"correlation with a standard score of {score:.1f}). If they were recorded in pairs, for instance "
+                "with the same seed or on the same day, declare them paired: the bounds assume independent samples."
+            )))
+    return found
+
+
+def _numbers(values: Values) -> FloatArray | None:
+    """The first scalar outputs as floats; None where outputs are not numbers."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
+        numbers = np.asarray(values[:MOST], dtype=np.float64)
+        return numbers[np.isfinite(numbers)]
+    return None
+
+
+def _codes(both: tuple[Values, Values]) -> tuple[IntArray, IntArray]:
+    """The first outputs as whole numbers, equal outputs as equal numbers."""
+    known: dict[object, int] = {}
+    parts = []
+    for values in both:
+        head = values[:MOST]
+        if isinstance(head, np.ndarray):
+            plain = head.tolist() if head.ndim == 1 else [row.tobytes() for row in np.ascontiguousarray(head)]
+        else:
+            plain = [canonical(value) for value in head]
+        # NaN does not equal itself
+        parts.append(np.array([known.setdefault(value if value == value else "nan", len(known)) for value in plain]))
+    return parts[0], parts[1]
+
+
+def _same_draws(left: FloatArray, right: FloatArray) -> str | None:
+    """Why both datasets seem to have been recorded with the same random numbers."""
+    shared = np.intersect1d(*(_once(values) for values in (left, right)))
+    if len(shared) < 2 or stored_value(np.repeat(shared, 2), np.empty(0), least=2) is None:
+        return None
+    return (
+        f"{len(shared):,} values, such as {float(shared[0])!r}, are among the outputs on both datasets, although the "
+        "outputs look continuous: both were recorded with the same seeds, or one is partly a copy of the other. If "
+        "outputs were recorded in pairs with the same seed, declare them paired; then one of each pair is used."
+    )
+
+
+def _once(values: FloatArray) -> FloatArray:
+    distinct, counts = np.unique(values, return_counts=True)
+    return distinct[counts == 1]
+
+
+def _certainly_equal(left: IntArray, right: IntArray) -> bool:
+    if len(left) < LEAST_TESTED or not np.array_equal(left, right):
+        return False
+    return len(left) * math.log(_collision(left)) < math.log(COPIES)
+
+
+def _collision(codes: IntArray) -> float:
+    """Probability that two values are equal."""
+    shares = np.bincount(codes) / len(codes)
+    return float((shares**2).sum())
+
+
+def _serial(values: FloatArray) -> float:
+    """Standard score of the rank correlation of values with those after them; 0 for a few or equal values."""
+    return _correlation(values[:-1], values[1:])
+
+
+def _correlation(some: FloatArray, others: FloatArray) -> float:
+    if len(some) < LEAST_TESTED or some.min() == some.max() or others.min() == others.max():
+        return 0.0
+    ranks = stats.rankdata(some), stats.rankdata(others)
+    return float(np.corrcoef(*ranks)[0, 1] * math.sqrt(len(some)))
+
+
+def _copied(codes: IntArray) -> tuple[int, int] | None:
+    """Two places, from 0, from which the same values follow for longer than chance allows; None without any.
+
+    Two windows of w independent values that do not overlap are equal with probability c^w, c being the probability that
+    two values are. So w is chosen for an expected number n²/2 · c^w of equal windows of at most `COPIES`.
+    """
+    n = len(codes)
+    if n < LEAST_TESTED or (collision := _collision(codes)) > FREQUENT:
+        return None
+    width = math.ceil((2 * math.log(n) - math.log(2 * COPIES)) / -math.log(collision))
+    if 2 * width > n:
+        return None
+    windows = np.zeros(n - width + 1, dtype=np.uint64)
+    values = codes.astype(np.uint64) + np.uint64(1)
+    for offset in range(width):
+        windows = windows * _BASE + values[offset : offset + len(windows)]
+    order = np.argsort(windows, kind="stable")
+    ordered = windows[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    ends = np.append(starts[1:], len(ordered)) - 1
+    # a stable sort keeps places in order, so the first and the last of a group are farthest apart
+    apart = order[ends] - order[starts] >= width
+    if not apart.any():
+        return None
+    group = int(np.flatnonzero(apart)[np.argmin(order[starts][apart])])
+    return int(order[starts[group]]), int(order[ends[group]])
+

@@ -1,0 +1,328 @@
+"""Recorded outputs as a target: values that another system wrote, each of which an audit uses once.
+
+A function can be called again; recorded values cannot. So the target hands out every value exactly once, in an order
+that the seed fixes: learning, sequential test and certification never share one. Fresh independent samples are what
+the statistics need, and independent recorded values that nobody has looked at are fresh, in every order that does not
+depend on the values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
+
+from dpaudit.errors import DatasetError
+from dpaudit.interpret import Outputs, Tally
+from dpaudit.language import Dataset
+from dpaudit.stats.arrays import IntArray
+
+Values: TypeAlias = NDArray[Any] | list[Any]
+"""Recorded outputs, one each: an array along its first axis, or a list."""
+D, D_PRIME = ("D",), ("D′",)
+"""Stand for the two datasets, of which nothing is known but outputs."""
+LEAST = 10
+"""Outputs on each dataset; with fewer there is nothing to learn an event from."""
+_ORDER, _CHOICE = 0x0DE5, 0xB10C
+"""Random streams of the orders, and of the choice of one value per block."""
+_MANTISSA = 1 << 53
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Outputs of one mechanism on two datasets, as somebody recorded them.
+
+    Args:
+        left, right: the outputs on D and on D′, at least `LEAST` of each; made by `recorded_outputs`.
+        name: of what was recorded, in messages and reports.
+        labels: what the outputs on D and on D′ came from: names of files, for instance.
+        digests: SHA-256 of the two, or of every file, in hexadecimal: what a replay is held against.
+        blocks: numbers of blocks, one for each output on D and on D′; values of one block may depend on each other, and
+            a number that both datasets have is one block. None where every value is a block of its own.
+        shuffled: whether the values are used in an order drawn from the seed; otherwise as recorded.
+        words: of the command line, where it named files: from these the values can be read again.
+    """
+
+    left: Values
+    right: Values
+    name: str = "recorded outputs"
+    labels: tuple[str, str] = ("D", "D′")
+    digests: tuple[str, ...] = ()
+    blocks: tuple[IntArray, IntArray] | None = None
+    shuffled: bool = True
+    words: RecordedFiles | None = None
+
+    def __post_init__(self) -> None:
+        for label, values in zip(self.labels, self.both, strict=True):
+            if len(values) < LEAST:
+                number = f"{len(values)} output{'s' * (len(values) != 1)}"
+                raise DatasetError(
+                    f"There {'is' if len(values) == 1 else 'are'} {number} of {label}; an audit needs at least {LEAST} "
+                    "independent outputs on each dataset."
+                )
+        for label, values, blocks in zip(self.labels, self.both, self.blocks or (), strict=False):
+            if len(values) != len(blocks):
+                raise DatasetError(f"There are {len(values):,} outputs of {label} and {len(blocks):,} labels of blocks.")
+
+    @property
+    def both(self) -> tuple[Values, Values]:
+        """The outputs on D, and those on D′."""
+        return self.left, self.right
+
+    @property
+    def shown(self) -> str:
+        """What was recorded, with hashes, for reports."""
+        sizes = [f"{len(values):,} outputs of {label}" for label, values in zip(self.labels, self.both, strict=True)]
+        return f"{' and '.join(sizes)} (SHA-256 {', '.join(one[:16] for one in self.digests)})"
+
+    def image(self) -> dict[str, object]:
+        """JSON of all that a result depends on."""
+        blocks = None if self.blocks is None else list(map(_digest, self.blocks))
+        return {"name": self.name, "sha256": list(self.digests), "blocks": blocks, "shuffled": self.shuffled}
+
+    def orders(self, seed: int) -> tuple[IntArray, IntArray]:
+        """The indices of the outputs on D, and on D′, in the order in which an audit uses them, each at most once.
+
+        Where blocks are declared, one value of each is chosen, whatever the dataset, by a draw that does not depend on
+        the values: values of different blocks are independent, so the chosen ones are.
+
+        Raises:
+            DatasetError: the blocks leave too few values of one dataset.
+        """
+        rng = default_rng([seed, _ORDER])
+        sizes = len(self.left), len(self.right)
+        if self.blocks is None:
+            chosen = [np.arange(size) for size in sizes]
+        else:
+            every = np.concatenate(self.blocks)
+            mixed = default_rng([seed, _CHOICE]).permutation(len(every))
+            _, first = np.unique(every[mixed], return_index=True)
+            places = np.sort(mixed[first])
+            chosen = [places[places < sizes[0]], places[places >= sizes[0]] - sizes[0]]
+            for label, at in zip(self.labels, chosen, strict=True):
+                if len(at) < LEAST:
+                    raise DatasetError(
+                        f"One value per block leaves {len(at)} outputs of {label}; an audit needs at least {LEAST} "
+                        "independent outputs on each dataset."
+                    )
+        left, right = (rng.permutation(at) if self.shuffled else at for at in chosen)
+        return left, right
+
+
+@dataclass(frozen=True)
+class RecordedFiles:
+    """The words of a command line that named recorded outputs.
+
+    Args:
+        files: one or two paths.
+        column: of a table or of objects, which part is the output; None for all of it.
+        blocks: which part labels blocks; None for none.
+        paired: whether the i-th outputs of both form a block.
+        shuffled, name: as of `Recorded`.
+    """
+
+    files: tuple[str, ...]
+    column: str | None = None
+    blocks: str | None = None
+    paired: bool = False
+    shuffled: bool = True
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordedTarget:
+    """Recorded outputs under audit: of the mechanism nothing else is known.
+
+    One run of a target with n outputs on D and m on D′ stands for n/min(n, m) values of D and m/min(n, m) of D′, so
+    that every value is used, and used once.
+
+    Args:
+        recorded: the outputs.
+        seed: fixes the order.
+        limit: most outputs of each dataset; None for all.
+    """
+
+    recorded: Recorded
+    seed: int
+    limit: int | None = None
+    _orders: list[IntArray] = field(init=False, repr=False, compare=False)
+    _used: list[int] = field(init=False, repr=False, compare=False)
+    """Runs that have been handed out, on D and on D′."""
+    card: ClassVar[None] = None
+    portable: ClassVar[bool] = False
+    chunk: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        orders = [order[: self.limit] for order in self.recorded.orders(self.seed)]
+        object.__setattr__(self, "_orders", orders)
+        object.__setattr__(self, "_used", [0, 0])
+
+    @property
+    def name(self) -> str:
+        """As in reports."""
+        return self.recorded.name
+
+    @property
+    def source(self) -> str:
+        """Where the outputs come from."""
+        return " and ".join(self.recorded.labels)
+
+    @property
+    def subject(self) -> Recorded:
+        """The outputs."""
+        return self.recorded
+
+    @property
+    def shown(self) -> str:
+        """What was recorded, for reports."""
+        return self.recorded.shown
+
+    @property
+    def total(self) -> int:
+        """All runs that it has: as many as there are values of the dataset with fewer."""
+        return min(map(len, self._orders))
+
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
+        """The values of the next `size` runs on a dataset, which nothing has seen.
+
+        Raises:
+            DatasetError: there are no more.
+            OutputError: a value cannot be counted.
+        """
+        which = 0 if tuple(dataset) == D else 1
+        begin, end = self._used[which], self._used[which] + size
+        if end > self.total:
+            raise DatasetError(f"There are no more than {self.total:,} outputs of {self.recorded.labels[which]}.")
+        self._used[which] = end
+        order, values = self._orders[which], self.recorded.both[which]
+        places = order[len(order) * begin // self.total : len(order) * end // self.total]
+        tally = Tally()
+        tally.add_many(values[places] if isinstance(values, np.ndarray) else [values[at] for at in places.tolist()])
+        return tally.outputs()
+
+
+def recorded_outputs(
+    left: object,
+    right: object,
+    *,
+    name: str = "recorded outputs",
+    labels: tuple[str, str] = ("D", "D′"),
+    digests: tuple[str, ...] = (),
+    paired: bool = False,
+    blocks: tuple[Iterable[Hashable], Iterable[Hashable]] | None = None,
+    shuffled: bool = True,
+    words: RecordedFiles | None = None,
+) -> Recorded:
+    """Outputs as they are given: arrays, tensors, frames, series, or iterables of any outputs.
+
+    Numbers that one dataset has as integers and the other as floats are floats in both: how they were stored says
+    nothing about the mechanism.
+
+    Args:
+        left, right: outputs on D and on D′; rows of arrays with more than one axis are vectors.
+        paired: whether the i-th outputs on both depend on each other.
+        name, labels, digests, blocks, shuffled, words: as of `Recorded`.
+
+    Raises:
+        DatasetError: they are no outputs, too few, or paired and of different numbers.
+    """
+    both = _alike(*(_values(given, label) for given, label in zip((left, right), labels, strict=True)))
+    if paired:
+        if blocks is not None:
+            raise DatasetError("Outputs are paired or in blocks, not both: a block may hold outputs on both datasets.")
+        if len(both[0]) != len(both[1]):
+            raise DatasetError(
+                f"Paired outputs come in equal numbers, not {len(both[0]):,} of {labels[0]} and {len(both[1]):,} of "
+                f"{labels[1]}."
+            )
+        blocks = np.arange(len(both[0])), np.arange(len(both[1]))
+    return Recorded(
+        *both, name, labels, digests or tuple(map(_digest, both)), None if blocks is None else _numbered(*blocks),
+        shuffled, words,
+    )
+
+
+def _numbered(left: Iterable[Hashable], right: Iterable[Hashable]) -> tuple[IntArray, IntArray]:
+    """Labels of blocks as whole numbers, equal ones as equal numbers."""
+    first, second = (one if isinstance(one, np.ndarray) else np.asarray(list(map(str, one))) for one in (left, right))
+    if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
+        first, second = first.astype(str), second.astype(str)
+    _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
+    return numbers[: len(first)], numbers[len(first) :]
+
+
+def _values(given: Any, label: str) -> Values:
+    if isinstance(given, str | bytes | dict) or (not hasattr(given, "__array__") and not isinstance(given, Iterable)):
+        raise DatasetError(
+            f"The outputs of {label} must be an array, a series, a frame or a list with one output each, not "
+            f"{type(given).__name__}."
+        )
+    if hasattr(given, "to_numpy"):
+        given = _of_frame(given)
+    elif hasattr(given, "__array__"):
+        given = np.asarray(given)
+    if not isinstance(given, np.ndarray):
+        return _as_array(list(given))
+    if given.ndim == 0:
+        raise DatasetError(f"The outputs of {label} are one number; give an array with one output each.")
+    if given.dtype.names:
+        return [dict(zip(given.dtype.names, row, strict=True)) for row in given.tolist()]
+    # objects, dates and complex numbers one by one, as a function would return them
+    return given if given.dtype.kind in "biufUS" else list(given.tolist())
+
+
+def _of_frame(given: Any) -> Any:
+    """The rows of a frame or series of pandas or polars: one output each; dicts by column if not all are numbers."""
+    rows = given.to_numpy()
+    if rows.ndim != 2 or not rows.dtype.hasobject:
+        return rows[:, 0] if rows.ndim == 2 and rows.shape[1] == 1 else rows
+    return given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
+
+
+def _as_array(values: list[Any]) -> Values:
+    """Numbers as an array, which is counted faster."""
+    kinds = set(map(type, values))
+    if kinds == {float} or (kinds == {int, float} and all(abs(one) <= _MANTISSA for one in values if type(one) is int)):
+        return np.array(values, dtype=np.float64)
+    return values
+
+
+def _alike(left: Values, right: Values) -> tuple[Values, Values]:
+    """Integers as floats where the other dataset has floats."""
+    kinds = [one.dtype.kind if isinstance(one, np.ndarray) else _kind(one) for one in (left, right)]
+    if sorted(kinds) in (["f", "i"], ["f", "u"]):
+        first, second = (
+            one if kind == "f" or not _exact(one) else np.asarray(one, dtype=np.float64)
+            for one, kind in zip((left, right), kinds, strict=True)
+        )
+        return first, second
+    return left, right
+
+
+def _kind(values: list[Any]) -> str:
+    return "i" if set(map(type, values)) == {int} else ""
+
+
+def _exact(values: Values) -> bool:
+    """Whether integers are exact as doubles."""
+    if isinstance(values, np.ndarray):
+        return not values.size or (int(values.max()) <= _MANTISSA and int(values.min()) >= -_MANTISSA)
+    return all(abs(value) <= _MANTISSA for value in values)
+
+
+def _digest(values: Values) -> str:
+    """SHA-256 of outputs in memory."""
+    digest = hashlib.sha256()
+    if isinstance(values, np.ndarray):
+        digest.update(f"{values.dtype.str}{values.shape}".encode())
+        for begin in range(0, len(values), 1 << 16):
+            digest.update(np.ascontiguousarray(values[begin : begin + (1 << 16)]).tobytes())
+    else:
+        for value in values:
+            digest.update(f"{value!r}\n".encode(errors="surrogatepass"))
+    return digest.hexdigest()
