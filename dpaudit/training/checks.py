@@ -76,17 +76,17 @@ def _tested(name: str, p_value: float, alpha: float, says: str, remedy: str) -> 
 
 
 def contribution(transcript: SGDTranscript, alpha: float) -> Check:
-    """Whether the canary adds more than C to a sum in which it is: the sum S of r over the m steps on D is too large.
+    """Whether the canary adds more than C to a sum in which it is: the sum S of r over m steps on D is too large.
 
     Under the claim S ≤ K·C + N(0, m σ²C²) with K = Σ B, so that P(S ≥ s) ≤ E[Φ((K C − s) / (s' √m))] for the noise's
-    standard deviation s'. K is the number of recorded steps with the canary, or Bin(m, q), or, for shuffled batches, at
-    most one in each epoch of a run. For s' stands the larger of σC and an upper confidence limit from the steps on D′
-    and the coordinates across the canary's direction, with half the check's error.
+    standard deviation s'. If it was recorded in which steps the canary was sampled, S is over these, and K = m. If not,
+    K ~ Bin(m, q), or, for shuffled batches, at most one in each epoch of a run. For s' stands the larger of σC and an
+    upper confidence limit from the steps on D′ and the coordinates across the canary's direction, with half the check's
+    error.
     """
     claim, inside = transcript.claim, transcript.canary_in
-    m = int(inside.sum())
     outside = transcript.projection[~inside]
-    if not m or not outside.size:
+    if not inside.any() or not outside.size:
         return _skipped("contribution", "It needs a run with the canary and one without.")
     squares, freedom = _noise_squares(transcript)
     if np.isnan(transcript.rest).any() and _background(outside, claim.noise_std):
@@ -96,23 +96,25 @@ def contribution(transcript: SGDTranscript, alpha: float) -> Check:
             "there, give their sum as others=, or choose a canary whose direction they do not have.",
         )
     std = max(claim.noise_std, _std_upper(squares, freedom, alpha / 2))
-    total = float(transcript.projection[inside].sum())
-    sampled = transcript.sampled[inside]
+    r, sampled = transcript.projection[inside], transcript.sampled[inside]
+    weights = np.ones(1)
     if (sampled >= 0).all():
-        counts, weights = np.array([np.minimum(sampled, 1).sum()]), np.ones(1)
+        r = r[sampled > 0]
+        counts = np.array([r.size])
     elif claim.sampling == "shuffled":
-        runs = np.unique(transcript.run[inside], return_counts=True)[1]
-        counts, weights = np.array([np.ceil(runs * claim.sampling_rate).sum()]), np.ones(1)
+        lengths = np.unique(transcript.run[inside], return_counts=True)[1]
+        counts = np.array([np.ceil(lengths * claim.sampling_rate).sum()])
     else:
-        counts = np.arange(m + 1)
-        weights = _binomial_pmf(m, claim.sampling_rate)
-    tails = special.ndtr((counts * claim.clip_norm - total) / (std * math.sqrt(m)))
-    p_value = min(1.0, float(weights @ tails) + alpha / 2)
-    expected = float(weights @ counts)
+        counts, weights = np.arange(r.size + 1), _binomial_pmf(r.size, claim.sampling_rate)
+    if not r.size:
+        return _skipped("contribution", "The canary was in no batch.")
+    total, spread = float(r.sum()), std * math.sqrt(r.size)
+    p_value = min(1.0, float(weights @ special.ndtr((counts * claim.clip_norm - total) / spread)) + alpha / 2)
+    expected = float(weights @ counts) * claim.clip_norm
     says = (
-        f"the canary adds {total / expected / claim.clip_norm:.3g} clip norms to a sum in which it is (standard error "
-        f"{std * math.sqrt(m) / expected / claim.clip_norm:.2g}, at most 1 was claimed)."
-    ) if expected else "the canary was in no batch."
+        f"the canary adds {total / expected:.3g} clip norms to a sum in which it is (standard error "
+        f"{spread / expected:.2g}); at most 1 was claimed."
+    )
     return _tested(
         "contribution", p_value, alpha, says,
         "Clip each record's gradient before gradients are summed or averaged, and let a record count once per sum.",
@@ -149,7 +151,7 @@ def noise(transcript: SGDTranscript, alpha: float) -> Check:
 
 
 def scale(transcript: SGDTranscript, alpha: float) -> Check:
-    """Whether the released noise has another scale on D than on D′: a two-sided F test across the canary's direction."""
+    """Whether the noise has another scale on D than on D′: a two-sided F test across the canary's direction."""
     rest, inside = transcript.rest, transcript.canary_in
     if np.isnan(rest).any():
         return _skipped("scale", "It needs others=, and gradients with more than one coordinate.")
@@ -194,8 +196,8 @@ def sampling(transcript: SGDTranscript, alpha: float) -> Check:
        Also valid for batches without replacement.
     2. Under Poisson sampling the canary is in exactly one of L = round(1/q) consecutive batches with probability
        L q (1 − q)^(L−1) ≤ (1 − 1/L)^(L−1), so the number of such blocks is at most binomial. Shuffling gives one each.
-    3. Two Poisson batches have equal sizes with probability Σ_k P(Bin(n, q) = k)², so the number of equal disjoint pairs
-       of consecutive batches is binomial; q is replaced by a lower confidence limit, which makes equal sizes likelier.
+    3. Two Poisson batches have equal sizes with probability Σ_k P(Bin(n, q) = k)², so the number of equal ones among
+       disjoint pairs is binomial; q is replaced by a lower confidence limit, which makes equal sizes likelier.
     """
     claim, inside = transcript.claim, transcript.canary_in
     share = alpha / 3
@@ -207,11 +209,11 @@ def sampling(transcript: SGDTranscript, alpha: float) -> Check:
         return _skipped("sampling", "Shuffled batches were claimed, for which it has no test.")
     if counted and sampled.max() > 1:
         p_values.append(0.0)
-        says.append(f"the canary was {int(sampled.max())} times in one batch.")
+        says.append(f"the canary was up to {int(sampled.max())} times in one batch")
     if counted:
         present, m = int((sampled > 0).sum()), sampled.size
         p_values.append(_at_least(present, m, claim.sampling_rate))
-        says.append(f"the canary was in {present} of {m} batches, where {m * claim.sampling_rate:.4g} are expected.")
+        says.append(f"the canary was in {present} of {m} batches, where {m * claim.sampling_rate:.4g} are expected")
     if counted and claim.sampling == "poisson" and claim.sampling_rate < 1:
         length = max(1, round(1 / claim.sampling_rate))
         blocks = _blocks(sampled, transcript.run[inside], length)
@@ -220,8 +222,8 @@ def sampling(transcript: SGDTranscript, alpha: float) -> Check:
             chance = (1 - 1 / length) ** (length - 1)
             p_values.append(_at_least(once, blocks.size, chance))
             says.append(
-                f"it was in exactly one of {length} consecutive batches {once} times of {blocks.size}, where at most "
-                f"{100 * chance:.0f} % are expected."
+                f"the canary was in exactly one of {length} consecutive batches {once} times of {blocks.size}, where at "
+                f"most {chance * blocks.size:.4g} are expected"
             )
     sizes = transcript.batch_size
     if claim.sampling == "poisson" and claim.sampling_rate < 1 and transcript.records and (sizes >= 0).all():
@@ -229,14 +231,19 @@ def sampling(transcript: SGDTranscript, alpha: float) -> Check:
         if pairs:
             chance = _equal_chance(sizes, transcript.records, claim.sampling_rate, share / 10)
             p_values.append(min(1.0, _at_least(equal, pairs, chance) + share / 10))
-            says.append(f"{equal} of {pairs} pairs of consecutive batches have equal sizes.")
+            says.append(
+                f"{equal} of {pairs} pairs of consecutive batches have equal sizes, where "
+                f"{chance * pairs:.4g} are expected"
+            )
     if not p_values:
         return _skipped("sampling", "It needs sampled= of every step, or batch_size= and the number of records.")
     p_value = min(1.0, 3 * min(p_values))
+    shown = [text for text, p in zip(says, p_values, strict=True) if p <= share] or says
+    law = "independently (Poisson sampling)" if claim.sampling == "poisson" else "anew in each step"
     return _tested(
-        "sampling", p_value, alpha, " ".join(says),
-        f"The claim assumes that each record is in each batch with probability {claim.sampling_rate:.4g}, independently"
-        f"{' (Poisson sampling)' if claim.sampling == 'poisson' else ''}: draw batches so, or account for what is drawn.",
+        "sampling", p_value, alpha, "; ".join(shown) + ".",
+        f"The claim assumes that each record is in a batch with probability {claim.sampling_rate:.4g}, {law}: "
+        "draw batches so, or account for what is drawn.",
     )
 
 

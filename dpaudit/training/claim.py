@@ -16,7 +16,7 @@ from dpaudit.stats.arrays import FloatArray
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Sampling", "SGDClaim"]
+__all__ = ["SGDClaim", "Sampling"]
 
 Sampling = Literal["poisson", "without-replacement", "shuffled"]
 """How batches are drawn: each record independently with the sampling rate; a fixed number of records, anew in every

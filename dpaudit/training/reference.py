@@ -190,5 +190,6 @@ def _noise(claim: SGDClaim, dimension: int, rng: Generator, bug: str | None) -> 
     if bug == "unscaled-noise":
         return rng.normal(0.0, claim.noise_multiplier, dimension)
     if bug == "noise-per-microbatch":
-        return rng.normal(0.0, claim.noise_std / _PARTS, (_PARTS, dimension)).sum(axis=0)
+        total: FloatArray = rng.normal(0.0, claim.noise_std / _PARTS, (_PARTS, dimension)).sum(axis=0)
+        return total
     return rng.normal(0.0, claim.noise_std, dimension)

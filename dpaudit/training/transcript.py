@@ -114,7 +114,7 @@ class SGDTranscript:
         if canary.size != noisy.size:
             raise UsageError(f"The noisy gradient has {noisy.size} entries and the canary's gradient {canary.size}.")
         if length == 0:
-            raise UsageError("The canary's gradient is zero: choose a canary with a gradient of at least the clip norm.")
+            raise UsageError("The canary's gradient is zero: choose a canary whose gradient is long.")
         if known:
             background = _flat("others", others)
             if background.size not in (1, noisy.size):
@@ -164,7 +164,7 @@ class SGDTranscript:
 
     @property
     def fingerprint(self) -> FloatArray:
-        """The component in a fixed direction across the canary's, in which equal noise is recognised; NaN if unknown."""
+        """The component in a fixed direction across the canary's, which shows repeated noise; NaN if unknown."""
         return np.asarray(self._rows["fingerprint"], dtype=np.float64)
 
     @property
