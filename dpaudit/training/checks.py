@@ -222,8 +222,8 @@ def sampling(transcript: SGDTranscript, alpha: float) -> Check:
             chance = (1 - 1 / length) ** (length - 1)
             p_values.append(_at_least(once, blocks.size, chance))
             says.append(
-                f"the canary was in exactly one of {length} consecutive batches {once} times of {blocks.size}, where at "
-                f"most {chance * blocks.size:.4g} are expected"
+                f"the canary was in exactly one of {length} consecutive batches {once} times of {blocks.size}, where "
+                f"at most {chance * blocks.size:.4g} are expected"
             )
     sizes = transcript.batch_size
     if claim.sampling == "poisson" and claim.sampling_rate < 1 and transcript.records and (sizes >= 0).all():
