@@ -10,8 +10,10 @@ boundary of the claim and inside it.
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import sys
+import textwrap
 import time
 from dataclasses import dataclass, replace
 
@@ -133,12 +135,15 @@ def told(what: str) -> None:
 def main() -> None:
     """Measure, and print the page."""
     print("# DP-SGD\n")
-    print("Written by `python benchmarks/training.py > benchmarks/training.md`. The loop is `dpaudit.training.train`:")
-    print(f"{RECORDS} records and a canary, {FEATURES} features, σ = {CLAIM.noise_multiplier:g}, C = "
-          f"{CLAIM.clip_norm:g}, q = {CLAIM.sampling_rate:g}, {CLAIM.steps:,} steps; one run with the canary")  # fmt: skip
-    print(f"and one without. α = 0.001 for all checks of an audit together. {SEEDS} seeds; CPU is that of both runs and")
-    print("the audit, mean.")
-    print(f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}.\n")
+    about = (
+        "Written by `python benchmarks/training.py > benchmarks/training.md`. The loop is `dpaudit.training.train`: "
+        f"{RECORDS} records and a canary, {FEATURES} features, σ = {CLAIM.noise_multiplier:g}, "
+        f"C = {CLAIM.clip_norm:g}, q = {CLAIM.sampling_rate:g}, {CLAIM.steps:,} steps; one run with the canary and one "
+        f"without. α = 0.001 for all checks of an audit together. {SEEDS} seeds; CPU is that of both runs and the "
+        f"audit, mean. {platform.machine()}, {os.cpu_count()} processors, which other work may have shared; Python "
+        f"{platform.python_version()}, numpy {np.__version__}."
+    )
+    print(textwrap.fill(about, 118) + "\n")
     print("| bug | the loop | found by its check | found by, of all seeds | CPU, s |\n| --- | --- | --- | --- | --- |")
     for bug in (None, *BUGS):
         print(bug_row(bug), flush=True)

@@ -76,13 +76,13 @@ def _tested(name: str, p_value: float, alpha: float, says: str, remedy: str) -> 
 
 
 def contribution(transcript: SGDTranscript, alpha: float) -> Check:
-    """Whether the canary adds more than C to a sum in which it is: the sum S of r over m steps on D is too large.
+    """Whether the canary adds more than C to a sum in which it is: the sum S of r over m steps on D is too far from 0.
 
-    Under the claim S ≤ K·C + N(0, m σ²C²) with K = Σ B, so that P(S ≥ s) ≤ E[Φ((K C − s) / (s' √m))] for the noise's
-    standard deviation s'. If it was recorded in which steps the canary was sampled, S is over these, and K = m. If not,
-    K ~ Bin(m, q), or, for shuffled batches, at most one in each epoch of a run. For s' stands the larger of σC and an
-    upper confidence limit from the steps on D′ and the coordinates across the canary's direction, with half the check's
-    error.
+    Under the claim |S| ≤ K·C + |N(0, m σ²C²)| with K = Σ B, so that P(|S| ≥ s) ≤ 2 E[Φ((K C − s) / (s' √m))] for the
+    noise's standard deviation s'. Both signs count, in case the direction was given with the wrong one. If it was
+    recorded in which steps the canary was sampled, S is over these, and K = m. If not, K ~ Bin(m, q), or, for shuffled
+    batches, at most one in each epoch of a run. For s' stands the larger of σC and an upper confidence limit from the
+    steps on D′ and the coordinates across the canary's direction, with half the check's error.
     """
     claim, inside = transcript.claim, transcript.canary_in
     outside = transcript.projection[~inside]
@@ -109,12 +109,15 @@ def contribution(transcript: SGDTranscript, alpha: float) -> Check:
     if not r.size:
         return _skipped("contribution", "The canary was in no batch.")
     total, spread = float(r.sum()), std * math.sqrt(r.size)
-    p_value = min(1.0, float(weights @ special.ndtr((counts * claim.clip_norm - total) / spread)) + alpha / 2)
+    tail = float(weights @ special.ndtr((counts * claim.clip_norm - abs(total)) / spread))
+    p_value = min(1.0, 2 * tail + alpha / 2)
     expected = float(weights @ counts) * claim.clip_norm
     says = (
-        f"the canary adds {total / expected:.3g} clip norms to a sum in which it is (standard error "
+        f"the canary adds {abs(total) / expected:.3g} clip norms to a sum in which it is (standard error "
         f"{spread / expected:.2g}); at most 1 was claimed."
     )
+    if total < -3 * spread:
+        says += " It points against the direction given as canary_gradient."
     return _tested(
         "contribution", p_value, alpha, says,
         "Clip each record's gradient before gradients are summed or averaged, and let a record count once per sum.",
