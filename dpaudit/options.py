@@ -201,6 +201,36 @@ ORDERED = Option(
     "ordered", "flag", "The order of the records matters to your mechanism.", default=False, panel="Datasets"
 )
 
+BITS = Option(
+    "bits", "flag", "Count the low-order bits of floating-point outputs in the verdict.", default=False, off=True,
+    setting=True,
+    test=True,
+)
+EVIDENCE = Option(
+    "evidence", "evidence", "Add the evidence of an earlier result with another seed.",
+    metavar="RESULTS.json", at="prior_from",
+)
+COLUMN = Option(
+    "column", "text", "The column of a table, or the key of objects, that holds the output.",
+    unset="output, or all of it", panel="Datasets", metavar="NAME", at="recorded.words.column",
+)
+BLOCKS = Option(
+    "blocks", "text", "The column or key that labels blocks of dependent outputs; one output of each is used.",
+    panel="Datasets", metavar="NAME", at="recorded.words.blocks",
+)
+PAIRED = Option(
+    "paired", "flag", "The i-th outputs on D and D′ depend on each other (the same seed); one of each pair is used.",
+    default=False, panel="Datasets", at="recorded.words.paired",
+)
+IN_ORDER = Option(
+    "ordered", "flag", "Use the outputs in the order of the file, and not in one drawn from the seed.", default=False,
+    panel="Datasets", at="recorded.words.ordered",
+)
+NAME = Option(
+    "name", "text", "The name of the mechanism, in reports.", panel="What to audit", metavar="NAME",
+    at="recorded.words.name",
+)
+
 CHECK: tuple[Option, ...] = (
     EPSILON,
     DELTA,
@@ -219,19 +249,29 @@ CHECK: tuple[Option, ...] = (
     CALL_TIME,
     ALPHA,
     CERTIFY,
-    Option(
-        "bits", "flag", "Count the low-order bits of floating-point outputs in the verdict.", default=False, off=True,
-    setting=True,
-        test=True,
-    ),
+    BITS,
     MIN_POWER,
     BLACK_BOX,
-    Option(
-        "evidence", "evidence", "Add the evidence of an earlier result with another seed.",
-        metavar="RESULTS.json", at="prior_from",
-    ),
+    EVIDENCE,
     SEED,
     JOBS,
+)
+SAMPLES: tuple[Option, ...] = (
+    EPSILON.but(about="Test this ε; without it there is a bound and no verdict.", unset="no claim"),
+    DELTA.but(unset="0"),
+    RELATION.but(unset="replace-one"),
+    COLUMN,
+    PAIRED,
+    BLOCKS,
+    IN_ORDER,
+    NAME,
+    # a project's setting of runs is for what can be called
+    RUNS.but(word="most", about="Most outputs of each dataset.", unset="all", setting=False),
+    TIME,
+    ALPHA,
+    BITS,
+    MIN_POWER,
+    SEED.but(about="Random seed of the order in which the outputs are used."),
 )
 REPORT = Option(
     "report", "text", "Write an HTML report into a folder: an index, a page for each algorithm.", metavar="DIR",
@@ -285,6 +325,6 @@ COMPARE: tuple[Option, ...] = (
     JOBS,
 )
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
-    {"check": CHECK, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
+    {"check": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""

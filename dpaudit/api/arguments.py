@@ -17,6 +17,7 @@ from dpaudit.plans.request import Request
 from dpaudit.plans.subject import own_claim, resolved, tested_claim
 from dpaudit.results.given_data import GivenPair, given_pair
 from dpaudit.results.stream import Event
+from dpaudit.subjects.recorded import Recorded
 
 if TYPE_CHECKING:
     pass
@@ -114,6 +115,7 @@ def on_found_pairs(
     if in_catalogue(target):
         first = jobs_of(request)[0]
         value, claim = first.target.subject, first.claim
+        assert not isinstance(value, Recorded)
     else:
         own = resolved(request, target)
         value, claim = own.value, tested_claim(request, own_claim(own.value), own.name)

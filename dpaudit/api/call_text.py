@@ -13,6 +13,8 @@ from dpaudit.results.model import Result
 
 _LEFT_OUT = frozenset({"jobs", "progress"})
 """What the result does not depend on."""
+_RECORDED = frozenset({"D_outputs", "Dprime_outputs", "blocks"})
+"""What may be of any length, and is named instead."""
 _LONGEST = 400
 """Characters of one argument; a longer one is not written out."""
 
@@ -29,7 +31,7 @@ def call_text(function: Callable[..., object], given: Mapping[str, object]) -> s
         value = given[name]
         if name in _LEFT_OUT or (name != "seed" and _same(value, parameter.default)):
             continue
-        text = _target(value) if not words else _shown(value)
+        text = name if name in _RECORDED else _target(value) if not words else _shown(value)
         positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         words.append(text if positional else f"{name}={text}")
     return f"dpaudit.{function.__name__}({', '.join(words)})"

@@ -247,7 +247,7 @@ def audit_samples(
     )
     return audit_recorded(
         recorded, progress=progress, seed=seed, alpha=alpha, runs=runs, time=time, bits=bits, min_power=min_power,
-        call=call_text(audit_samples, {**given, "blocks": None if blocks is None else ...}),
+        call=call_text(audit_samples, given),
         **stated_claim(claim, epsilon, delta, relation),
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpaudit import config
-from dpaudit.cli.first import CHECK_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.first import CHECK_EXAMPLES, SAMPLES_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, algorithms, comparisons, with_options
 from dpaudit.cli.panels import PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
@@ -205,6 +205,31 @@ def check_command(
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
     finish(request, outputs, quiet=quiet, verbose=verbose, expect=expect)
+
+
+@app.command("samples", cls=PanelCommand, epilog=epilog(*SAMPLES_EXAMPLES))
+@with_options
+def samples_command(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="Outputs on D and on D′ (.npy, .npz, .csv, .parquet, .ndjson, or folders of these); or "
+            "one file, or - for standard input, that names the dataset of each output.", rich_help_panel=WHAT,
+        ),
+    ],
+    given: Given,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Audit recorded outputs of M(D) and M(D′); each is used once."""
+    if len(targets) > 2:
+        raise UsageError(f"Give one file, or two (the outputs on D, and those on D′), not {len(targets)}.")
+    files.refuse_unwritable(outputs, targets)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.cli.run import finish
+
+    finish(request_of("samples", targets, given), outputs, quiet=quiet, verbose=verbose)
 
 
 @app.command(
@@ -418,8 +443,10 @@ def main() -> None:
 
 
 def _sources(request: Request) -> list[str]:
-    """The files of the functions and mechanisms that are checked."""
-    return [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
+    """The files of the functions, mechanisms and recorded outputs that are checked."""
+    recorded = request.recorded.words.files if request.recorded is not None and request.recorded.words is not None else ()
+    named = [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
+    return [*named, *recorded]
 
 
 def _sentence(error: Exception) -> str:

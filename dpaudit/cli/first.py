@@ -34,6 +34,11 @@ CHECK_EXAMPLES = (
     "dpaudit check my.py:f --epsilon 1 --pair '[0,1,1]' '[0,1,0]' --time 60",
     "dpaudit check RecPrefix --html report.html",
 )
+SAMPLES_EXAMPLES = (
+    "dpaudit samples D.npy Dprime.npy --epsilon 1 --delta 1e-5",
+    "dpaudit samples scores.csv --alpha 0.05",
+    "./my-mechanism | dpaudit samples - --epsilon 1",
+)
 
 EXAMPLE = '''\
 """A noisy count, with and without its bug.
@@ -53,7 +58,7 @@ def fixed(data, rng):
     return sum(data) + rng.laplace(0, 1)
 '''
 
-SETTLED = ("check", "verify", "worst", "compare")
+SETTLED = ("check", "samples", "verify", "worst", "compare")
 """Commands that take their defaults from [tool.dpaudit]."""
 
 def write_example(path: Path) -> str:

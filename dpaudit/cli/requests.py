@@ -11,9 +11,11 @@ from typing import Any
 from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
 from dpaudit.options import DATA, OPTIONS, PAIR
+from dpaudit.plans.recorded_files import read_recorded
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
+from dpaudit.subjects.recorded import RECORDED, RecordedFiles
 
 
 def request_of(
@@ -42,6 +44,9 @@ def request_of(
     own = parts.pop("")
     if command == "check":
         own |= _datasets(own.pop("pair"), own.pop("data"))
+    if (words := parts.pop("recorded.words", None)) is not None:
+        files_of = RecordedFiles(tuple(targets), **words)
+        own |= {"recorded": read_recorded(files_of), "certify": True, "targets": (files_of.name or RECORDED,)}
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
     if (evidence := own.get("prior_from")) is not None:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])

@@ -25,7 +25,7 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.needed import samples_needed
-from dpaudit.evidence.recorded import examine_recorded
+from dpaudit.evidence.recorded import dependence, examine_recorded
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.extras import installed_version
@@ -63,6 +63,7 @@ from dpaudit.results.model import (
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
@@ -297,8 +298,8 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
         findings.notes.append(CallTimeOfMechanism())
     try:
         if isinstance(job, RecordedSamples):
-            findings.assumptions, seen = examine_recorded(job.target.recorded)
-            findings.notes += seen
+            findings.assumptions = examine_recorded(job.target.recorded)
+            findings.notes += dependence(job.target.recorded)
         elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
@@ -415,10 +416,13 @@ def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[Assumpt
         MechanismError: every call fails, also on other pairs where they are to be searched for.
     """
     failures: list[MechanismError] = []
-    with runner.guarded(job.target.name):
+    target = job.target
+    if isinstance(target, RecordedTarget):
+        return examine_recorded(target.recorded)
+    with runner.guarded(target.name):
         for pair in _pairs_to_examine(job):
             try:
-                return examine(job.target, pair, runs=job.runs, seed=request.seed)
+                return examine(target, pair, runs=job.runs, seed=request.seed)
             except MechanismError as error:
                 failures.append(error)
     raise failures[0]
@@ -493,7 +497,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         notes=[note.record(request.door) for note in notes],
         crashed=findings.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
-        floating_point=_floating_point(state) if state is not None else None,
+        floating_point=_floating_point(state) if state is not None and not _bound_alone(job) else None,
         evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
         loss_breakdown=breakdown,
@@ -509,9 +513,12 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
 def _claimed(job: PrivacyJob) -> ClaimRecord:
     """The claim; where only a bound is wanted, the ε = 0 that is tested stands for none."""
     record = claim_record(job.claim)
-    if isinstance(job, RecordedSamples) and not job.claimed:
-        return replace(record, statement=f"none: the bound is at δ = {job.claim.delta:g}")
-    return record
+    return replace(record, statement=f"none; δ = {job.claim.delta:g}") if _bound_alone(job) else record
+
+
+def _bound_alone(job: PrivacyJob) -> bool:
+    """Whether nothing is claimed, and a bound is all that is wanted."""
+    return isinstance(job, RecordedSamples) and not job.claimed
 
 
 def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:

@@ -116,7 +116,7 @@ class _Call:
         return isinstance(self.outcome, Raised)
 
 
-def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
+def examine(target: MechanismTarget | FunctionTarget, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
     """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
 
     Of a mechanism in dpaudit's language a few samples are drawn: its interpreters check that it is a function of its

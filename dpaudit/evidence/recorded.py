@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
 
 from dpaudit.evidence.assumptions import INDEPENDENT, stored_value
 from dpaudit.outputs.canonical import canonical
@@ -33,11 +32,11 @@ FREQUENT = 0.9
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
-def examine_recorded(recorded: Recorded) -> tuple[list[AssumptionRecord], list[Assumption]]:
-    """The assumptions of an audit of recorded outputs, and notes on what the data show."""
+def examine_recorded(recorded: Recorded) -> list[AssumptionRecord]:
+    """The assumptions of an audit of recorded outputs, which nothing but the data can contradict."""
     contradiction = _contradiction(recorded)
     if contradiction is not None:
-        return [AssumptionRecord(INDEPENDENT, False, contradiction)], []
+        return [AssumptionRecord(INDEPENDENT, False, contradiction)]
     within = (
         "different blocks: taken on trust. One value of each block is used"
         if recorded.blocks is not None else "the samples: taken on trust"
@@ -51,7 +50,7 @@ def examine_recorded(recorded: Recorded) -> tuple[list[AssumptionRecord], list[A
             "That D and D′ are neighbours, and that nothing else differed between the recordings, was not checked: of "
             "the datasets only outputs are known."
         )),
-    ], _notes(recorded)
+    ]
 
 
 def _contradiction(recorded: Recorded) -> str | None:
@@ -88,7 +87,8 @@ def _contradiction(recorded: Recorded) -> str | None:
     return None
 
 
-def _notes(recorded: Recorded) -> list[Assumption]:
+def dependence(recorded: Recorded) -> list[Assumption]:
+    """Notes on outputs that depend on those recorded next to them, which may or may not be harmless."""
     both = [_numbers(values) for values in recorded.both]
     found = []
     scores = [0.0 if values is None else _serial(values) for values in both]
@@ -140,7 +140,7 @@ def _codes(both: tuple[Values, Values]) -> tuple[IntArray, IntArray]:
 
 def _same_draws(left: FloatArray, right: FloatArray) -> str | None:
     """Why both datasets seem to have been recorded with the same random numbers."""
-    shared = np.intersect1d(*(_once(values) for values in (left, right)))
+    shared = np.intersect1d(_once(left), _once(right))
     if len(shared) < 2 or stored_value(np.repeat(shared, 2), np.empty(0), least=2) is None:
         return None
     return (
@@ -152,7 +152,8 @@ def _same_draws(left: FloatArray, right: FloatArray) -> str | None:
 
 def _once(values: FloatArray) -> FloatArray:
     distinct, counts = np.unique(values, return_counts=True)
-    return distinct[counts == 1]
+    once: FloatArray = distinct[counts == 1]
+    return once
 
 
 def _certainly_equal(left: IntArray, right: IntArray) -> bool:
@@ -175,8 +176,15 @@ def _serial(values: FloatArray) -> float:
 def _correlation(some: FloatArray, others: FloatArray) -> float:
     if len(some) < LEAST_TESTED or some.min() == some.max() or others.min() == others.max():
         return 0.0
-    ranks = stats.rankdata(some), stats.rankdata(others)
-    return float(np.corrcoef(*ranks)[0, 1] * math.sqrt(len(some)))
+    return float(np.corrcoef(_ranks(some), _ranks(others))[0, 1] * math.sqrt(len(some)))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Ranks, from 1; equal values have their mean."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: FloatArray = (last - (counts - 1) / 2)[places]
+    return ranks
 
 
 def _copied(codes: IntArray) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from dpaudit.evidence.assumptions import Monitor
 from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
 from dpaudit.interpret import Outputs
 from dpaudit.language.relation import plain_records
-from dpaudit.plans.alpha_shares import Shares, learning_runs
+from dpaudit.plans.alpha_shares import Shares
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import PriorEvidence
 from dpaudit.results.stream import Progress
@@ -186,7 +186,7 @@ def explore(
     Stops as soon as the claim is refuted, unless `certify`. The evidence collected before a time limit or a crash of
     the mechanism stays valid: an e-process may be stopped at any time.
     """
-    limit = learning_runs(job.runs)
+    limit = job.learning
     done = 0
     try:
         for batch, size in enumerate(batches(limit)):

@@ -83,6 +83,10 @@ LEARNING_SHARE = 0.2
 LEAST_LEARNING = 500
 
 
-def learning_runs(runs: int) -> int:
+LEAST_LEARNING_RECORDED = 200
+"""Of recorded outputs there are no more to count, so that each has a higher price."""
+
+
+def learning_runs(runs: int, *, least: int = LEAST_LEARNING) -> int:
     """Samples per dataset of each pair for the sequential phase, of `runs` in all: the share, and of few runs half."""
-    return min(runs // 2, max(LEAST_LEARNING, round(LEARNING_SHARE * runs)))
+    return min(runs // 2, max(least, round(LEARNING_SHARE * runs)))

@@ -17,6 +17,7 @@ from dpaudit.plans.job import ExhaustiveDomain, GroupChains, PairSearch, Privacy
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
+from dpaudit.subjects.recorded import Recorded
 
 LARGE = 2_000
 """Records of a dataset; walks on larger ones begin with the given pairs alone."""
@@ -41,6 +42,11 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
     """The first case about neighbours, for groups of 2, …, `most`; its mechanism's other cases give pairs as well."""
     first = next((job for job in jobs if job.claim.relation.size == 1), jobs[0])
     name, claim, subject = first.target.name, first.claim, first.target.subject
+    if isinstance(subject, Recorded):
+        raise UsageError(
+            "{} searches for datasets, and {} has outputs alone; give {} replace-one:{} instead.",
+            GROUPS, name, RELATION, most,
+        )
     _refuse(name, claim)
     same = [job for job in jobs if not isinstance(subject, Mechanism) or job.target.subject == subject]
     pairs = [pair for job in same for pair in job.pairs]

@@ -13,13 +13,13 @@ from dpaudit.results.datasets import dataset_to_json, json_text
 
 
 def command_of(request: Request) -> str:
-    """The command that makes such requests: "check", "verify", "worst" or "compare"."""
+    """The command that makes such requests: "check", "samples", "verify", "worst" or "compare"."""
     return next((name for name, part in _PARTS.items() if getattr(request, part) is not None), "check")
 
 
 _PARTS_CHECKED = {"privacy": (), "utility": ("--utility",), None: ("--privacy", "--utility")}
 """What of an algorithm of the catalogue is audited, by the field `only`."""
-_PARTS = {"verify": "verify", "worst": "worst_case", "compare": "comparison"}
+_PARTS = {"samples": "recorded", "verify": "verify", "worst": "worst_case", "compare": "comparison"}
 
 
 def command_line(request: Request) -> str:
@@ -31,7 +31,10 @@ def command_line(request: Request) -> str:
         return request.call
     command = command_of(request)
     words = ["dpaudit", command]
-    words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
+    if request.recorded is not None and request.recorded.words is not None:
+        words += request.recorded.words.files
+    else:
+        words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     for option in OPTIONS[command]:
         if not option.silent:
             words += _words(option, request)

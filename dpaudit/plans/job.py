@@ -9,6 +9,7 @@ from typing import TypeAlias
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.language import Claim, Quality, UtilityClaim
+from dpaudit.plans.alpha_shares import LEAST_LEARNING_RECORDED, learning_runs
 from dpaudit.plans.plan import Scope, Seen, UtilityCase
 from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.figures import Drawing
@@ -53,6 +54,11 @@ class PrivacyJob:
     drawing: Callable[[Seen], Drawing | None] | None = None
 
     @property
+    def learning(self) -> int:
+        """Samples per dataset of each pair from which its event is learned."""
+        return learning_runs(self.runs)
+
+    @property
     def tests(self) -> int:
         """Pairs that go to certification; each spends one share of α."""
         return len(self.pairs) if self.runs else 0
@@ -73,6 +79,11 @@ class RecordedSamples(PrivacyJob):
 
     target: RecordedTarget
     claimed: bool = True
+
+    @property
+    def learning(self) -> int:
+        """Fewer than where more samples can be drawn."""
+        return learning_runs(self.runs, least=LEAST_LEARNING_RECORDED)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,8 +42,9 @@ from dpaudit.options import (
     TIME,
     Door,
 )
+from dpaudit.plans.recorded_files import again
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
-from dpaudit.subjects.recorded import Recorded
+from dpaudit.subjects.recorded import Recorded, RecordedFiles
 
 ID_VERSION = "1.9"
 """Part of every replay id: it changes when the same request would give another result."""
@@ -373,6 +374,10 @@ class Request:
         if self.claim is not None or not all(isinstance(target, str) for target in self.targets):
             raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.recorded is not None:
+            if self.recorded.words is None:
+                raise UsageError("A request with recorded outputs themselves cannot be serialised; name files.")
+            value["recorded"] = {"words": vars(self.recorded.words), "sha256": self.recorded.digests}
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
         value["container"] = None if self.container is None else self.container.to_json()
@@ -415,6 +420,9 @@ class Request:
             if (comparison := value["comparison"]) is not None:
                 parameters = tuple(_values(comparison["parameters"]))
                 made["comparison"] = ComparisonSpec(comparison["name"], tuple(comparison["sizes"]), parameters)
+            if (recorded := value.get("recorded")) is not None:
+                words = {**recorded["words"], "files": tuple(recorded["words"]["files"])}
+                made["recorded"] = again(RecordedFiles(**words), recorded["sha256"])
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None

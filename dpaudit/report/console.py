@@ -189,7 +189,8 @@ def audit_block(
 
 def _power_matters(audit: Audit) -> bool:
     """Whether a reader must know what would have been detected: where nothing was, by samples."""
-    return audit.verdict is not Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
+    tested = audit.verdict is not Verdict.FAIL and audit.reason_code != "no_claim"
+    return tested and audit.evidence is EvidenceKind.SAMPLED
 
 
 def _floats(audit: Audit, *, verbose: bool, explained: bool) -> list[str]:

@@ -141,8 +141,7 @@ def compare(left: Json, right: Json, *, columns: Sequence[str] | None = None, li
         limit: about how many pieces or rows of each dataset are shown.
     """
     if _is_recorded(left) and _is_recorded(right):
-        return [Part("", *(Excerpt((Piece(one["recorded"]),), _plural(one["outputs"], "recorded output"), bracketed=False)
-                           for one in (left, right)))]
+        return [Part("", _recording(left), _recording(right))]
     parts = _compare("", left, right, limit)
     if columns and isinstance(left, list) and isinstance(right, list):
         width = len(columns)
@@ -187,7 +186,11 @@ def _value(value: Json) -> str:
 
 def _is_recorded(data: Json) -> bool:
     """Whether it stands for a dataset of which only recorded outputs are known."""
-    return isinstance(data, dict) and data.keys() == {"recorded", "outputs"}
+    return isinstance(data, dict) and data.keys() == {"recorded", "outputs"} and isinstance(data["outputs"], int)
+
+
+def _recording(data: Json) -> Excerpt:
+    return Excerpt((Piece(str(data["recorded"])),), _plural(data["outputs"], "recorded output"), bracketed=False)
 
 
 def _is_multiset(data: Json) -> bool:

@@ -300,6 +300,8 @@ def certify_sentence(result: Result) -> str | None:
     """How to get a larger bound, where an audit stopped as soon as its claim was refuted; None otherwise."""
     stopped = any(
         refuted_by_runs(audit) and audit.sequential is not None and audit.sequential.refuted_at is not None
+        # of recorded outputs all are used
+        and (audit.pair is None or audit.pair.source != "recorded")
         for audit in result.audits
     )
     if not stopped or "certify" in result.command:

@@ -512,7 +512,7 @@ class NoClaim(Reason):
     confidence: float
 
     def sentence(self, door: Door) -> str:
-        bound = at_least(self.epsilon) if self.epsilon > 0 else "no ε > 0"
+        bound = f"ε ≥ {rounded_down(self.epsilon, 4)}" if self.epsilon > 0 else "no ε > 0"
         return (
             f"The samples show {bound} at δ = {self.delta:g} ({100 * self.confidence:.6g} % confidence). No claim was "
             f"stated, so there is no verdict; give {EPSILON.called(door)} to test one."

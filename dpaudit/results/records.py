@@ -54,7 +54,7 @@ class PairRecord:
     source: str
     """specified, extreme, random, found, shrunk, exhaustive, given, or recorded."""
     distance: Count
-    """How many steps of the relation lie between the two datasets; 0 for recorded outputs, whose datasets are unknown."""
+    """How many steps of the relation lie between the two datasets; 0 where only recorded outputs of them are known."""
     left: Json
     """The left dataset, in a form that `--pair` reads back: any JSON; {"multiset": [[value, count], ...]} is a
     multiset; {"float": "nan"}, {"float": "inf"} and {"float": "-inf"} are the floats that plain JSON lacks.

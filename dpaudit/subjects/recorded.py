@@ -26,6 +26,8 @@ Values: TypeAlias = NDArray[Any] | list[Any]
 """Recorded outputs, one each: an array along its first axis, or a list."""
 D, D_PRIME = ("D",), ("D′",)
 """Stand for the two datasets, of which nothing is known but outputs."""
+RECORDED = "recorded outputs"
+"""What is audited where it has no other name."""
 LEAST = 10
 """Outputs on each dataset; with fewer there is nothing to learn an event from."""
 _ORDER, _CHOICE = 0x0DE5, 0xB10C
@@ -50,7 +52,7 @@ class Recorded:
 
     left: Values
     right: Values
-    name: str = "recorded outputs"
+    name: str = RECORDED
     labels: tuple[str, str] = ("D", "D′")
     digests: tuple[str, ...] = ()
     blocks: tuple[IntArray, IntArray] | None = None
@@ -67,7 +69,10 @@ class Recorded:
                 )
         for label, values, blocks in zip(self.labels, self.both, self.blocks or (), strict=False):
             if len(values) != len(blocks):
-                raise DatasetError(f"There are {len(values):,} outputs of {label} and {len(blocks):,} labels of blocks.")
+                raise DatasetError(
+                    f"There are {len(values):,} outputs of {label} and {len(blocks):,} labels of blocks; give one "
+                    "label for each output."
+                )
 
     @property
     def both(self) -> tuple[Values, Values]:
@@ -123,14 +128,15 @@ class RecordedFiles:
         column: of a table or of objects, which part is the output; None for all of it.
         blocks: which part labels blocks; None for none.
         paired: whether the i-th outputs of both form a block.
-        shuffled, name: as of `Recorded`.
+        ordered: whether they are used in the order of the files.
+        name: of what was recorded; None for `RECORDED`.
     """
 
     files: tuple[str, ...]
     column: str | None = None
     blocks: str | None = None
     paired: bool = False
-    shuffled: bool = True
+    ordered: bool = False
     name: str | None = None
 
 
@@ -210,7 +216,7 @@ def recorded_outputs(
     left: object,
     right: object,
     *,
-    name: str = "recorded outputs",
+    name: str = RECORDED,
     labels: tuple[str, str] = ("D", "D′"),
     digests: tuple[str, ...] = (),
     paired: bool = False,

@@ -1,0 +1,362 @@
+"""Recorded outputs as files hold them: .npy, .npz, .csv, .parquet, NDJSON, folders of these, and standard input."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import DatasetError, DpauditError, UsageError
+from dpaudit.language.containers import library
+from dpaudit.options import BLOCKS, COLUMN
+from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, recorded_outputs
+
+STDIN = "-"
+FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
+"""What files of recorded outputs are called."""
+D_NAMES, D_PRIME_NAMES = ("D",), ("D'", "D′", "Dprime", "D_prime")
+"""What a file with outputs on both datasets calls them."""
+DATASET, OUTPUT = "dataset", "output"
+"""Parts of a line of such a file."""
+_CHUNK = 1 << 20
+_MOST_REASON = 200
+
+
+@dataclass
+class _Part:
+    """Outputs of one file.
+
+    Args:
+        outputs: an array, series, frame or list.
+        datasets: the name of the dataset of each, if the file says so.
+        blocks: the label of the block of each, if wanted.
+    """
+
+    outputs: Any
+    datasets: list[object] | None = None
+    blocks: list[Hashable] | None = None
+
+    def of(self, names: Sequence[str]) -> _Part:
+        """The outputs on one dataset."""
+        assert self.datasets is not None
+        kept = [place for place, name in enumerate(self.datasets) if name in names]
+        blocks = None if self.blocks is None else [self.blocks[place] for place in kept]
+        if hasattr(self.outputs, "iloc"):
+            return _Part(self.outputs.iloc[kept], blocks=blocks)
+        outputs = self.outputs[kept] if isinstance(self.outputs, np.ndarray) else [self.outputs[at] for at in kept]
+        return _Part(outputs, blocks=blocks)
+
+
+@dataclass
+class _Read:
+    """Files that have been read, and what a replay is held against."""
+
+    words: RecordedFiles
+    digests: list[str] = field(default_factory=list)
+
+
+def read_recorded(words: RecordedFiles) -> Recorded:
+    """The recorded outputs that a command line names.
+
+    Args:
+        words: one file, folder or "-" with outputs on both datasets, or two with those on D and on D′.
+
+    Raises:
+        DatasetError: there is no such file, or it holds no outputs.
+        UsageError: it takes a library that is not installed.
+    """
+    read, labels = _Read(words), ("D", "D′")
+    if len(words.files) == 2:
+        left, right = (_whole(word, read) for word in words.files)
+        labels = _labels(*words.files)
+    else:
+        left, right = _split(words.files[0], read)
+    blocks = None
+    if words.blocks is not None:
+        if left.blocks is None or right.blocks is None:
+            raise DatasetError(
+                "{} names a column of a table or a part of objects; an array has none: give labels in a table.", BLOCKS
+            )
+        blocks = left.blocks, right.blocks
+    return recorded_outputs(
+        left.outputs, right.outputs, name=words.name or RECORDED, labels=labels, digests=tuple(read.digests),
+        paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
+    )
+
+
+def _labels(left: str, right: str) -> tuple[str, str]:
+    """Names of files, with their folders where the names are the same."""
+    names = Path(left).name, Path(right).name
+    return names if names[0] != names[1] else (left, right)
+
+
+def _split(word: str, read: _Read) -> tuple[_Part, _Part]:
+    """The outputs on D and on D′ of one file, folder, or standard input."""
+    if word.lower().endswith(".npz"):
+        arrays = _npz(_bytes_of(word, read), word)
+        return _Part(_named(arrays, D_NAMES, word)), _Part(_named(arrays, D_PRIME_NAMES, word))
+    part = _whole(word, read)
+    where = "Standard input" if word == STDIN else word
+    if part.datasets is None:
+        raise DatasetError(
+            f"{where} does not say which outputs are of D and which of D′; give two files, or one with "
+            '{"dataset": "D", "output": 3.2} on each line or with the columns dataset and output.'
+        )
+    unknown = [name for name in dict.fromkeys(part.datasets) if name not in (*D_NAMES, *D_PRIME_NAMES)]
+    if unknown:
+        raise DatasetError(f"{where} names the dataset {unknown[0]!r}; it is \"D\" or \"D'\" (or \"Dprime\").")
+    return part.of(D_NAMES), part.of(D_PRIME_NAMES)
+
+
+def _named(arrays: dict[str, Any], names: Sequence[str], word: str) -> Any:
+    found = [arrays[name] for name in names if name in arrays]
+    if not found:
+        raise DatasetError(f"{word} has the arrays {', '.join(arrays) or 'none'}; name them D and Dprime.")
+    return found[0]
+
+
+def _whole(word: str, read: _Read) -> _Part:
+    """All outputs of a file, a folder or standard input."""
+    if word == STDIN:
+        text = sys.stdin.buffer.read()
+        read.digests.append(hashlib.sha256(text).hexdigest())
+        return _text(text, "standard input", read.words)
+    path = Path(word)
+    if not path.is_dir():
+        return _file(word, read)
+    files = sorted(one for one in path.iterdir() if one.suffix.lower() in FORMATS)
+    if not files:
+        raise DatasetError(f"The folder {word} has no recorded outputs: no {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    return _joined([_file(str(one), read) for one in files])
+
+
+def _file(word: str, read: _Read) -> _Part:
+    suffix = Path(word).suffix.lower()
+    if suffix not in FORMATS:
+        raise DatasetError(f"{word} is none of {', '.join(FORMATS)}, a folder of these, or - for standard input.")
+    if suffix == ".npy":
+        _hashed(word, read)
+        try:
+            # large files stay on the disk
+            outputs = np.load(word, mmap_mode="r", allow_pickle=False)
+        except Exception as error:
+            raise DatasetError(f"Cannot read {word}: {_reason(error)}.") from None
+        return _of_array(outputs, read.words)
+    content = _bytes_of(word, read)
+    if suffix == ".npz":
+        arrays = _npz(content, word)
+        if len(arrays) != 1:
+            raise DatasetError(f"{word} has the arrays {', '.join(arrays) or 'none'}; of one dataset it has one.")
+        return _of_array(next(iter(arrays.values())), read.words)
+    if suffix in (".ndjson", ".jsonl"):
+        return _ndjson(content.decode(errors="replace"), word, read.words)
+    return _frame(content, word, suffix, read.words)
+
+
+def _hashed(word: str, read: _Read) -> None:
+    digest = hashlib.sha256()
+    try:
+        with open(word, "rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
+    read.digests.append(digest.hexdigest())
+
+
+def _bytes_of(word: str, read: _Read) -> bytes:
+    try:
+        content = Path(word).read_bytes()
+    except OSError as error:
+        raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
+    read.digests.append(hashlib.sha256(content).hexdigest())
+    return content
+
+
+def _npz(content: bytes, word: str) -> dict[str, Any]:
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return dict(arrays)
+    except Exception as error:
+        raise DatasetError(f"Cannot read {word}: {_reason(error)}.") from None
+
+
+def _of_array(outputs: Any, words: RecordedFiles) -> _Part:
+    names = outputs.dtype.names
+    if words.column is None and words.blocks is None:
+        return _Part(outputs)
+    if names is None:
+        raise DatasetError("{} and {} name parts of tables and objects; an array has none.", COLUMN, BLOCKS)
+    for wanted in (words.column, words.blocks):
+        if wanted is not None and wanted not in names:
+            raise DatasetError(f"The array has the fields {', '.join(names)}, and no {wanted!r}.")
+    blocks = None if words.blocks is None else outputs[words.blocks].tolist()
+    return _Part(outputs if words.column is None else outputs[words.column], blocks=blocks)
+
+
+def _text(content: bytes, where: str, words: RecordedFiles) -> _Part:
+    """Lines of JSON, or a table with commas, whichever it looks like."""
+    text = content.decode(errors="replace")
+    start = text.lstrip()[:1]
+    if not start:
+        raise DatasetError(f"There is nothing in {where}.")
+    return _ndjson(text, where, words) if start in '{["' else _frame(content, where, ".csv", words)
+
+
+def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[int, Any]]:
+    """The values of lines of JSON, with their numbers.
+
+    Raises:
+        DatasetError: a line is none.
+    """
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise DatasetError(f"Line {number} of {where} is not JSON ({error}).") from None
+
+
+def _ndjson(text: str, where: str, words: RecordedFiles) -> _Part:
+    outputs: list[Any] = []
+    datasets: list[object] = []
+    blocks: list[Hashable] = []
+    for number, value in json_lines(text.splitlines(), where):
+        output, dataset = part_of_line(value, number, where, words)
+        outputs.append(output)
+        if dataset is not None:
+            datasets.append(dataset)
+        if words.blocks is not None:
+            if not isinstance(value, dict) or words.blocks not in value:
+                raise DatasetError(f"Line {number} of {where} has no {words.blocks!r}, which labels its block.")
+            blocks.append(json.dumps(value[words.blocks]))
+    if not outputs:
+        raise DatasetError(f"There are no outputs in {where}.")
+    if datasets and len(datasets) < len(outputs):
+        raise DatasetError(f'Some lines of {where} have a "dataset" and some have none; give it on every line.')
+    return _Part(_even(outputs), datasets or None, blocks if words.blocks is not None else None)
+
+
+def part_of_line(value: Any, number: int, where: str, words: RecordedFiles) -> tuple[Any, object]:
+    """The output that a line holds, and the name of its dataset, if it has one.
+
+    Raises:
+        DatasetError: it has no output.
+    """
+    dataset = value.get(DATASET) if isinstance(value, dict) else None
+    key = words.column or (OUTPUT if isinstance(value, dict) and (OUTPUT in value or dataset is not None) else None)
+    if key is None:
+        return _plain(value), None
+    if not isinstance(value, dict) or key not in value:
+        raise DatasetError(f"Line {number} of {where} has no {key!r}.")
+    return _plain(value[key]), dataset
+
+
+def _plain(value: Any) -> Any:
+    """Lists as tuples, which are outputs of a function as well."""
+    if isinstance(value, list):
+        return tuple(map(_plain, value))
+    return {key: _plain(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def _even(outputs: list[Any]) -> Any:
+    """Vectors of numbers as an array: JSON of some languages writes 3.0 as 3."""
+    lengths = {len(one) if type(one) is tuple else -1 for one in outputs}
+    if len(lengths) == 1 and lengths != {-1} and lengths != {0}:
+        kinds = {type(part) for one in outputs for part in one}
+        if kinds <= {int, float} and float in kinds:
+            return np.array(outputs, dtype=np.float64)
+    return outputs
+
+
+def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Part:
+    """The outputs of a table, one a row."""
+    pandas = library("pandas", f"to read {where}")
+    try:
+        if suffix == ".parquet":
+            library("pyarrow", f"to read {where}")
+            frame = pandas.read_parquet(io.BytesIO(content))
+        else:
+            header = None if _is_data(content) else "infer"
+            frame = pandas.read_csv(io.BytesIO(content), header=header, float_precision="round_trip")
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise DatasetError(f"Cannot read {where}: {_reason(error)}.") from None
+    frame.columns = [str(name) for name in frame.columns]
+    for wanted in (words.column, words.blocks):
+        if wanted is not None and wanted not in frame.columns:
+            raise DatasetError(f"{where} has the columns {', '.join(frame.columns)}, and no {wanted!r}.")
+    datasets = frame.pop(DATASET).tolist() if DATASET in frame.columns and words.column != DATASET else None
+    blocks = None if words.blocks is None else frame.pop(words.blocks).tolist()
+    column = words.column or (OUTPUT if OUTPUT in frame.columns else None)
+    outputs = frame if column is None else frame[column]
+    if hasattr(outputs, "columns") and not len(outputs.columns):
+        raise DatasetError(f"{where} has no column of outputs.")
+    return _Part(outputs, datasets, blocks)
+
+
+def _is_data(content: bytes) -> bool:
+    """Whether the first line of a table holds numbers, and so no names."""
+    line = content.split(b"\n", 1)[0].decode(errors="replace")
+    try:
+        return bool([float(cell) for cell in line.split(",")])
+    except ValueError:
+        return False
+
+
+def _joined(parts: list[_Part]) -> _Part:
+    """The outputs of several files, one after another."""
+    datasets = [part.datasets for part in parts]
+    if any(one is None for one in datasets) != all(one is None for one in datasets):
+        raise DatasetError("Some files of the folder name datasets and some do not; put them in two folders.")
+    arrays = [part.outputs.to_numpy() if hasattr(part.outputs, "to_numpy") else part.outputs for part in parts]
+    arrays = [one[:, 0] if isinstance(one, np.ndarray) and one.ndim == 2 and one.shape[1] == 1 else one for one in arrays]
+    same = all(isinstance(one, np.ndarray) and not one.dtype.hasobject and not one.dtype.names for one in arrays)
+    shapes = {one.shape[1:] for one in arrays} if same else set()
+    if len(shapes) == 1:
+        outputs: Any = np.concatenate(arrays)
+    else:
+        outputs = [row for part in parts for row in _listed(part.outputs)]
+    return _Part(
+        outputs,
+        None if datasets[0] is None else [name for one in datasets for name in one or []],
+        None if parts[0].blocks is None else [label for part in parts for label in part.blocks or []],
+    )
+
+
+def _listed(outputs: Any) -> Iterable[Any]:
+    if hasattr(outputs, "columns"):
+        return list(outputs.to_dict("records"))
+    return list(outputs.tolist()) if hasattr(outputs, "tolist") else list(outputs)
+
+
+def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
+    """The recorded outputs of an earlier audit.
+
+    Raises:
+        UsageError: they have changed, or are gone.
+    """
+    try:
+        recorded = read_recorded(words)
+    except DatasetError as error:
+        raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
+    if list(recorded.digests) != list(digests):
+        number = next((i for i, one in enumerate(digests) if [one] != list(recorded.digests[i : i + 1])), len(digests))
+        name = words.files[number] if number < len(words.files) and len(digests) == len(words.files) else "a file"
+        raise UsageError(
+            f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only "
+            "be repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."
+        )
+    return recorded
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:_MOST_REASON].rstrip(".") or type(error).__name__
