@@ -161,6 +161,6 @@ def _dp_accounting() -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != "dp_accounting":
             raise
-        raise MissingPackageError("The claim for a whole training", "dp-accounting", "accounting") from None
+        raise MissingPackageError("The claim for a whole training", "dp-accounting", "dp-accounting") from None
     module: ModuleType = dp_event
     return module
