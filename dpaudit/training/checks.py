@@ -34,6 +34,8 @@ _CLOSE = 1e-4
 """Noise values closer than this, in standard deviations of the claimed noise, coincide: far above what rounding to
 32-bit floats moves them, and rare among independent values."""
 _MOST_LAGS = 200
+_NEAR = 0.05
+"""For hints, numbers this close, relative, are the same."""
 _BACKGROUND = 1e-3
 """Error of the test whether other records have a gradient in the canary's direction, which only withholds a check."""
 
@@ -143,10 +145,16 @@ def noise(transcript: SGDTranscript, alpha: float) -> Check:
         f"the noise has standard deviation {factor:.4g} times the claimed σ·C ({low / claim.noise_std:.4g} to "
         f"{high / claim.noise_std:.4g})."
     )
-    if low > claim.noise_std:
-        says += _hint(factor**2, "as if it was added {} times, or others= leaves out gradients")
-    elif high < claim.noise_std and factor:
-        says += _hint(1 / factor**2, "as if each of {0} parts of a batch had got a {0}th of it")
+    hints = []
+    if low > claim.noise_std and (times := _whole(factor**2)):
+        hints.append(f"it was added {times} times, or others= leaves out gradients")
+    if high < claim.noise_std:
+        if abs(factor * claim.clip_norm - 1) <= _NEAR:
+            hints.append("it was not multiplied by the clip norm")
+        if factor and (parts := _whole(1 / factor**2)):
+            hints.append(f"each of {parts} parts of a batch got noise divided by {parts}")
+    if hints:
+        says += f" This is as if {', or '.join(hints)}."
     return _tested(
         "noise", p_value, alpha, says,
         "Add noise of standard deviation noise_multiplier × clip_norm to the sum of clipped gradients.",
@@ -374,7 +382,7 @@ def _equal_chance(sizes: IntArray, records: int, rate: float, error: float) -> f
     return min(1.0, max(float((_binomial_pmf(records, end) ** 2).sum()) for end in (low, rate)))
 
 
-def _hint(times: float, words: str) -> str:
-    """Words on a ratio of variances that is close to a whole number above 1."""
-    whole = round(times)
-    return f" That is {words.format(whole)}." if whole >= 2 and abs(times - whole) <= 0.05 * whole else ""
+def _whole(ratio: float) -> int | None:
+    """The whole number above 1 that a ratio of variances is close to; None if there is none."""
+    near = round(ratio)
+    return near if near >= 2 and abs(ratio - near) <= _NEAR * near else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,11 @@ def test_the_secret_denominator_is_also_read() -> None:
     assert "divides by 7 on D′, and by 8" in audit["denominator"].says
 
 
-def test_the_hint_says_into_how_many_parts_the_noise_was_divided() -> None:
-    assert "each of 4 parts" in checks.noise(recorded(bug="noise-per-microbatch"), 0.001).says
+def test_hints_say_what_the_noise_looks_like() -> None:
+    claim = replace(CLAIM, clip_norm=3.0)
+    assert "each of 4 parts" in checks.noise(recorded(claim, bug="noise-per-microbatch"), 0.001).says
+    unscaled = checks.noise(recorded(claim, bug="unscaled-noise"), 0.001).says
+    assert "as if it was not multiplied by the clip norm, or each of 9 parts" in unscaled
 
 
 def test_where_noise_repeats_nothing_else_is_accused() -> None:
