@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -120,11 +121,7 @@ class SGDClaim:
         Raises:
             UsageError, MissingPackageError: as `event` does.
         """
-        _dp_accounting()
-        from dp_accounting.pld import pld_privacy_accountant
-
-        accountant = pld_privacy_accountant.PLDAccountant()
-        return float(accountant.compose(self.event).get_epsilon(delta))
+        return _epsilon(self, delta)
 
     def step_delta(self, epsilon: ArrayLike) -> FloatArray:
         """δ(ε) of one step, exactly, for an array of ε ≥ 0; shape as given.
@@ -153,6 +150,14 @@ class SGDClaim:
         q, sigma = self.sampling_rate, self.noise_multiplier
         above: FloatArray = (1 - q) * special.ndtr(-threshold / sigma) + q * special.ndtr((1 - threshold) / sigma)
         return above
+
+
+@lru_cache(maxsize=64)  # seconds where there are many steps
+def _epsilon(claim: SGDClaim, delta: float) -> float:
+    event = claim.event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    return float(pld_privacy_accountant.PLDAccountant().compose(event).get_epsilon(delta))
 
 
 def _dp_accounting() -> ModuleType:
