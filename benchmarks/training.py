@@ -170,8 +170,8 @@ def main() -> None:
         print(bug_row(bug), flush=True)
     print("\nSources of the bugs are in `dpaudit.training.BUGS`.\n")
     print("## Correct loops\n")
-    print(f"Each direct check alone, with α = {ALPHA:g}: how often it accuses, of {TRANSCRIPTS:,} transcripts of 64 steps on")
-    print("each dataset. All but the last row are at the boundary of the claim.\n")
+    print(f"Each direct check alone, with α = {ALPHA:g}: how often it accuses, of {TRANSCRIPTS:,} transcripts of 64")
+    print("steps on each dataset. All but the last row are at the boundary of the claim.\n")
     print("| loop | contribution | noise | scale | sampling | reuse |\n| --- | --- | --- | --- | --- | --- |")
     for loop in DIRECT:
         print(direct_row(loop), flush=True)
