@@ -63,8 +63,8 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a letter for the place and a number. S and L: statistics; D: audits of DP-SGD; A: evidence, engine, plans and
-            subjects; E: events and outputs; I: interpreters; C: the command line; M: algorithms.
+        id: a letter for the place and a number. S and L: statistics; D: audits of DP-SGD; A: evidence, engine, plans
+            and subjects; E: events and outputs; I: interpreters; C: the command line; M: algorithms.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.
@@ -436,7 +436,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/training/checks.py",
         "int((transcript.dimension[known] - 1).sum() + outside.sum())",
         "int(transcript.dimension[known].sum() + outside.sum())",
-        ("unit/test_training.py::test_the_correct_loop_is_not_accused",),
+        ("unit/test_training.py::test_direct_checks_keep_their_error",),
     ),
     Mutant(
         "D2",
