@@ -125,7 +125,7 @@ def direct_row(loop: Loop) -> str:
             check = test(transcript, ALPHA)
             counts[check.name] += check.found
             made[check.name] += check.made
-    cells = [f"{counts[name] / made[name]:.4f}" if made[name] == TRANSCRIPTS else "–" for name in counts]
+    cells = [f"{counts[name] / TRANSCRIPTS:.4f}" if made[name] else "–" for name in counts]
     return f"| {loop.what} | {' | '.join(cells)} |"
 
 
