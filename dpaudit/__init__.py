@@ -9,14 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dpaudit.api.canaries import GuessesResult, ScoresResult, audit_guesses, audit_scores, count_guesses
     from dpaudit.api.functions import assert_private, audit, audit_samples, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit",
-    "audit_samples", "compare",
+    "Claim", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "ScoresResult",
+    "assert_private", "audit", "audit_guesses", "audit_samples", "audit_scores", "compare", "count_guesses",
     "load", "verify", "worst",
 ]  # fmt: skip
 
@@ -27,11 +28,16 @@ _WHERE = {
     "InconclusiveAudit": "dpaudit.api.outcomes",
     "Interrupted": "dpaudit.api.outcomes",
     "PrivacyViolation": "dpaudit.api.outcomes",
+    "GuessesResult": "dpaudit.api.canaries",
     "Result": "dpaudit.api.result",
+    "ScoresResult": "dpaudit.api.canaries",
     "assert_private": "dpaudit.api.functions",
     "audit": "dpaudit.api.functions",
+    "audit_guesses": "dpaudit.api.canaries",
     "audit_samples": "dpaudit.api.functions",
+    "audit_scores": "dpaudit.api.canaries",
     "compare": "dpaudit.api.functions",
+    "count_guesses": "dpaudit.api.canaries",
     "load": "dpaudit.api.result",
     "verify": "dpaudit.api.functions",
     "worst": "dpaudit.api.functions",

@@ -131,6 +131,10 @@ class TimeLimitError(DpauditError):
     exit_code: ClassVar[int] = 3
 
 
+class NoMoreOutputsError(DpauditError):
+    """A stream of recorded outputs ended before the audit had all that it was to use."""
+
+
 class InternalError(DpauditError):
     """A bug of dpaudit's own."""
 

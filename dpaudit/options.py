@@ -271,6 +271,9 @@ SAMPLES: tuple[Option, ...] = (
     ALPHA,
     BITS,
     MIN_POWER,
+    EVIDENCE.but(
+        about="Add the evidence of an earlier result of other outputs; files in folders that it used are left out."
+    ),
     SEED.but(about="Random seed of the order in which the outputs are used."),
 )
 REPORT = Option(

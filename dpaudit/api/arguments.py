@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from dpaudit.errors import UsageError
+from dpaudit.errors import DpauditError, UsageError
 from dpaudit.language import Claim, Mechanism
 from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
@@ -26,6 +27,23 @@ Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""
 ClaimLike: TypeAlias = Claim | float | tuple[float, float]
 """A claim, ε, or (ε, δ)."""
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def in_pythons_words(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Errors name arguments where they name options."""
+
+    @wraps(function)
+    def said(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except DpauditError as error:
+            error.args = (error.at("Python"),)
+            raise
+
+    return said
 
 
 def pair_of(given: object) -> GivenPair:

@@ -13,7 +13,7 @@ from dpaudit.results.model import Result
 
 _LEFT_OUT = frozenset({"jobs", "progress"})
 """What the result does not depend on."""
-_RECORDED = frozenset({"D_outputs", "Dprime_outputs", "blocks"})
+_RECORDED = frozenset({"D_outputs", "Dprime_outputs", "blocks", "in_scores", "out_scores"})
 """What may be of any length, and is named instead."""
 _LONGEST = 400
 """Characters of one argument; a longer one is not written out."""
@@ -42,7 +42,7 @@ def _same(value: object, default: object) -> bool:
 
 
 def _target(value: object) -> str:
-    if isinstance(value, str | Mechanism):
+    if isinstance(value, str | int | Mechanism):
         return repr(value)
     return getattr(value, "__name__", type(value).__name__)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
+from dpaudit.api.arguments import in_pythons_words as _in_pythons_words
 from dpaudit.api.call_text import call_text
 from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
-from dpaudit.engine.prior_evidence import evidence_of
-from dpaudit.errors import DpauditError
+from dpaudit.engine.prior_evidence import evidence_of, recorded_prior
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
@@ -52,24 +51,6 @@ class Settings(TypedDict, total=False):
     only: str | None
     game: str | None
     progress: bool | None
-
-
-_P = ParamSpec("_P")
-
-
-def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
-    """Errors name arguments where they name options."""
-
-    @wraps(function)
-    def said(*args: _P.args, **kwargs: _P.kwargs) -> Result:
-        __tracebackhide__ = True
-        try:
-            return function(*args, **kwargs)
-        except DpauditError as error:
-            error.args = (error.at("Python"),)
-            raise
-
-    return said
 
 
 @_in_pythons_words
@@ -208,6 +189,7 @@ def audit_samples(
     seed: int = 0,
     bits: bool = False,
     min_power: float = DEFAULT_MIN_POWER,
+    evidence: model.Result | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Audit a claim on recorded outputs: samples of M(D) and of M(D′) that another system wrote.
@@ -232,6 +214,7 @@ def audit_samples(
         ordered: use the outputs in the order in which they are given, and not in one drawn from the seed.
         name: of the mechanism, in reports.
         runs: most outputs of each dataset.
+        evidence: an earlier result of other outputs of the same mechanism (the same `name`), whose e-values are added.
         time, alpha, seed, bits, min_power, progress: as of `audit`.
 
     Returns:
@@ -245,9 +228,10 @@ def audit_samples(
     recorded = recorded_outputs(
         D_outputs, Dprime_outputs, name=name, paired=paired, blocks=blocks, shuffled=not ordered
     )
+    prior = {} if evidence is None else recorded_prior(evidence, recorded, where="the earlier result")
     return audit_recorded(
-        recorded, progress=progress, seed=seed, alpha=alpha, runs=runs, time=time, bits=bits, min_power=min_power,
-        call=call_text(audit_samples, given),
+        recorded, progress=progress, prior=prior, seed=seed, alpha=alpha, runs=runs, time=time, bits=bits,
+        min_power=min_power, call=call_text(audit_samples, given),
         **stated_claim(claim, epsilon, delta, relation),
     )
 

@@ -213,8 +213,8 @@ def samples_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE", help="Outputs on D and on D′ (.npy, .npz, .csv, .parquet, .ndjson, or folders of these); or "
-            "one file, or - for standard input, that names the dataset of each output.", rich_help_panel=WHAT,
+            metavar="FILE", help="Outputs on D and on D′ (.npy, .npz, .csv, .parquet, .ndjson, or folders of these); "
+            "or one file, or - for standard input, that names the dataset of each output.", rich_help_panel=WHAT,
         ),
     ],
     given: Given,
@@ -444,9 +444,9 @@ def main() -> None:
 
 def _sources(request: Request) -> list[str]:
     """The files of the functions, mechanisms and recorded outputs that are checked."""
-    recorded = request.recorded.words.files if request.recorded is not None and request.recorded.words is not None else ()
-    named = [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
-    return [*named, *recorded]
+    if request.recorded is not None:
+        return list(request.recorded.words.files) if request.recorded.words is not None else []
+    return [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
 
 
 def _sentence(error: Exception) -> str:

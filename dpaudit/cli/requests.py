@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.engine.prior_evidence import evidence_of
+from dpaudit.engine.prior_evidence import evidence_of, recorded_prior, recordings_of
 from dpaudit.errors import UsageError
-from dpaudit.options import DATA, OPTIONS, PAIR
-from dpaudit.plans.recorded_files import read_recorded
+from dpaudit.options import DATA, EVIDENCE, OPTIONS, PAIR
+from dpaudit.plans.recorded_files import STDIN, live, read_recorded
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
-from dpaudit.subjects.recorded import RECORDED, RecordedFiles
+from dpaudit.subjects.recorded import RecordedFiles
 
 
 def request_of(
@@ -46,9 +46,19 @@ def request_of(
         own |= _datasets(own.pop("pair"), own.pop("data"))
     if (words := parts.pop("recorded.words", None)) is not None:
         files_of = RecordedFiles(tuple(targets), **words)
-        own |= {"recorded": read_recorded(files_of), "certify": True, "targets": (files_of.name or RECORDED,)}
+        # where a number is planned, a stream is tested while it arrives, and needs no more than refutes
+        streamed = files_of.files == (STDIN,) and own["runs"] is not None
+        earlier = own.get("prior_from")
+        before = None if earlier is None else files.read(earlier)
+        used = [] if before is None else [one for audit in before.audits for one in recordings_of(audit)]
+        recorded = live(files_of) if streamed else read_recorded(files_of, used=used)
+        if before is not None and earlier is not None:
+            if streamed:
+                raise UsageError("{} needs a recording, and a stream is none; record it in a file.", EVIDENCE)
+            own["prior"] = recorded_prior(before, recorded, where=earlier)
+        own |= {"recorded": recorded, "certify": not streamed, "targets": (recorded.name,)}
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
-    if (evidence := own.get("prior_from")) is not None:
+    if (evidence := own.get("prior_from")) is not None and "prior" not in own:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])
     if command == "compare":
         parts["comparison"]["parameters"] = tuple(parts["comparison"]["parameters"].items())

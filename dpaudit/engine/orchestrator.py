@@ -18,7 +18,7 @@ from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, worst_pair
-from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
@@ -60,7 +60,7 @@ from dpaudit.results.model import (
     Timings,
     UtilityAudit,
 )
-from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents
+from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents, RecordedEvidence
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
 from dpaudit.subjects.recorded import RecordedTarget
@@ -299,7 +299,11 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
     try:
         if isinstance(job, RecordedSamples):
             findings.assumptions = examine_recorded(job.target.recorded)
-            findings.notes += dependence(job.target.recorded)
+            if refutation(findings.assumptions) is None:
+                findings.notes += dependence(job.target.recorded)
+            if job.target.recorded.stream is None:
+                earlier = request.prior[work.key].data if work.key in request.prior else ()
+                findings.notes.append(RecordedEvidence([*earlier, *job.target.recorded.recordings]))
         elif job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
@@ -362,7 +366,10 @@ def _sampled(
         raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
-        findings.assumptions += state.monitor.conclude(job.target.name, job.claim)
+        seen = state.monitor.conclude(job.target.name, job.claim)
+        # all recorded outputs were examined before, for what was recorded twice
+        known = isinstance(job, RecordedSamples) and job.target.recorded.stream is None
+        findings.assumptions += [record for record in seen if not (known and record.name == INDEPENDENT)]
         findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
         if refutation(findings.assumptions) is not None:
             # no bound holds, so none is shown
@@ -532,8 +539,13 @@ def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvi
         epsilon_lower=state.epsilon_lower,
         prior=prior.log_e if prior is not None else 0.0,
         key=state.key,
-        seeds=sorted({request.seed, *(prior.seeds if prior is not None else ())}),
+        seeds=sorted({_number(request), *(prior.seeds if prior is not None else ())}),
     )
+
+
+def _number(request: Request) -> int:
+    """What makes the samples of a request its own: the seed, or the hash of recorded outputs."""
+    return request.seed if request.recorded is None else request.recorded.number
 
 
 def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.errors import UsageError
-from dpaudit.options import SEED
+from dpaudit.options import EVIDENCE, NAME, SEED
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import PriorEvidence, Request
-from dpaudit.results.model import Result, SequentialEvidence
-from dpaudit.results.notes import Note, PriorOfOther, PriorOfUnknown, PriorUnused, listed
+from dpaudit.results.model import Audit, Result, SequentialEvidence
+from dpaudit.results.notes import Note, PriorOfOther, PriorOfUnknown, PriorUnused, RecordedEvidence, listed
 from dpaudit.subjects.code_key import NoKeyError, code_key
-from dpaudit.subjects.recorded import RecordedTarget
+from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedTarget
 from dpaudit.subjects.target import FunctionTarget
 
 _LARGEST = 1e9
@@ -96,7 +96,9 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, PriorEvid
         known = evidence_by_key.get(evidence.key)
         if known is None:
             before[evidence.key] = prior
-            evidence_by_key[evidence.key] = PriorEvidence(log_e, tuple(evidence.seeds), about, evidence.alpha)
+            evidence_by_key[evidence.key] = PriorEvidence(
+                log_e, tuple(evidence.seeds), about, evidence.alpha, recordings_of(audit)
+            )
             continue
         # several cases of one mechanism against one claim are independent evidence about the same thing; their common
         # prior evidence is in each of them and counts once
@@ -111,6 +113,28 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, PriorEvid
     if not evidence_by_key:
         raise UsageError(f"{where} has no e-values; it must come from `dpaudit check --json`.")
     return evidence_by_key
+
+
+def recordings_of(audit: Audit) -> tuple[str, ...]:
+    """The recordings that the e-value of an audit rests on."""
+    found = [note.values.get("files") for note in audit.notes if note.code == RecordedEvidence.code]
+    return tuple(str(one) for files in found if isinstance(files, list) for one in files)
+
+
+def recorded_prior(result: Result, recorded: Recorded, *, where: str) -> dict[str, PriorEvidence]:
+    """The e-values of a result, by key, for a request with other recorded outputs of the same mechanism.
+
+    Raises:
+        UsageError: the mechanism has no name, the result holds no e-value, or it is of these outputs.
+    """
+    if recorded.name == RECORDED:
+        raise UsageError("{} counts for the same mechanism alone; name it with {}.", EVIDENCE, NAME)
+    known = {one.rpartition(" ")[2] for audit in result.audits for one in recordings_of(audit)}
+    for one in recorded.recordings:
+        source, _, digest = one.rpartition(" ")
+        if digest in known:
+            raise UsageError(f"{where} is of the outputs of {source} already, and every output counts once.")
+    return evidence_of(result, where=where, seed=recorded.number)
 
 
 def untouched(request: Request, key: str) -> SequentialEvidence | None:

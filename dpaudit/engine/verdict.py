@@ -34,6 +34,7 @@ from dpaudit.results.reasons import (
     Proved,
     Reason,
     SampledRefutation,
+    StreamEnded,
     TimeLimit,
     TooFewRecorded,
     TooFewSamples,
@@ -103,12 +104,17 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.PASS, kind, WorstChainKeepsClaim())
     if findings.exact and kind is EvidenceKind.EXACT:
         return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(findings.exact)))
+    if best is None and state is not None and state.ended:
+        used = max((runs for runs, _ in state.trail), default=0)
+        return Decision(Verdict.INCONCLUSIVE, kind, StreamEnded(used, job.runs))
     if best is None or findings.collected is None:
         return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
     untested = _untested(job, findings, findings.collected, best, request)
     if untested is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, untested)
-    return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), job.runs))
+    # a stream may end before the runs that were planned
+    runs = max(n for n, _ in findings.collected.sequential.trail) if isinstance(job, RecordedSamples) else job.runs
+    return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), runs))
 
 
 def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason | None:

@@ -476,7 +476,7 @@ class Monitor:
         return next((value for value in found if value is not None), None)
 
 
-def stored_value(own: FloatArray, other: FloatArray, *, least: int = REPEATS_FROM) -> float | None:
+def stored_value(own: FloatArray, other: FloatArray) -> float | None:
     """A value that shows that the outputs on a dataset are drawn from a store; None where none does.
 
     Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
@@ -484,15 +484,19 @@ def stored_value(own: FloatArray, other: FloatArray, *, least: int = REPEATS_FRO
 
     Args:
         own, other: outputs on this dataset and on the other one.
-        least: with fewer different values nothing is said.
     """
     values, counts = np.unique(own, return_counts=True)
-    if len(values) < least:
+    if len(values) < REPEATS_FROM:
         return None
+    repeats = values[(_significant_bits(values) >= SIGNIFICANT) & (counts > 1)]
+    stored = len(repeats) > 0 and not np.isin(repeats, other).any()
+    return float(repeats[0]) if stored and seems_continuous(values) else None
+
+
+def seems_continuous(values: FloatArray) -> bool:
+    """Whether different values, ascending, use most bits of a double and are on no lattice."""
     full = _significant_bits(values) >= SIGNIFICANT
-    repeats = values[full & (counts > 1)]
-    stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
-    return float(repeats[0]) if stored and not _on_lattice(values[full]) else None
+    return bool(full.mean() > 0.9) and not _on_lattice(values[full])
 
 
 def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:

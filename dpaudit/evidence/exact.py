@@ -166,8 +166,8 @@ def pair_record(pair: Pair, claim: Claim, target: Target | None = None) -> PairR
     """
     if isinstance(target, RecordedTarget):
         left, right = (
-            {"recorded": label, "outputs": len(values)}
-            for label, values in zip(target.recorded.labels, target.recorded.both, strict=True)
+            {"recorded": label, "outputs": size}
+            for label, size in zip(target.recorded.labels, target.recorded.sizes, strict=True)
         )
         return PairRecord(pair.label, pair.source, 0, left, right)
     container = target.container if isinstance(target, FunctionTarget) else None

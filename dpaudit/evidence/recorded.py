@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from dpaudit.evidence.assumptions import INDEPENDENT, stored_value
+from dpaudit.evidence.assumptions import INDEPENDENT, seems_continuous, stored_value
 from dpaudit.outputs.canonical import canonical
 from dpaudit.results.notes import Assumption
 from dpaudit.results.records import AssumptionRecord
@@ -22,6 +22,11 @@ NEIGHBOURS = "neighbours"
 MOST = 200_000
 """Values of each dataset, the first ones, that are tested; doubles of a continuous distribution do not repeat in so few
 (probability about MOST² / 2^54 = 2e-6)."""
+DECIMALS_TESTED = 200
+CONTINUOUS = 0.9
+"""Share of values that must be different ones for outputs to look continuous."""
+SHARED = 5
+"""Values that both datasets must share to show the same random numbers."""
 LEAST_TESTED = 30
 SERIAL = 5.0
 """Standard scores from which a rank correlation is noted: 6e-7 by chance, for each of three."""
@@ -57,7 +62,7 @@ def _contradiction(recorded: Recorded) -> str | None:
     """Why the samples cannot be independent; None where nothing says so."""
     both = [_numbers(values) for values in recorded.both]
     left, right = both
-    if left is not None and right is not None and recorded.blocks is None:
+    if left is not None and right is not None and recorded.blocks is None and not _decimals(left, right):
         if (shared := _same_draws(left, right)) is not None:
             return shared
         for label, own, other in zip(recorded.labels, (left, right), (right, left), strict=True):
@@ -138,10 +143,18 @@ def _codes(both: tuple[Values, Values]) -> tuple[IntArray, IntArray]:
     return parts[0], parts[1]
 
 
+def _decimals(*samples: FloatArray) -> bool:
+    """Whether values were rounded to decimals when they were written, which makes continuous ones repeat."""
+    heads = np.concatenate([values[:DECIMALS_TESTED] for values in samples]).tolist()
+    return all(float(f"{value:.12g}") == value for value in heads)
+
+
 def _same_draws(left: FloatArray, right: FloatArray) -> str | None:
     """Why both datasets seem to have been recorded with the same random numbers."""
-    shared = np.intersect1d(_once(left), _once(right))
-    if len(shared) < 2 or stored_value(np.repeat(shared, 2), np.empty(0), least=2) is None:
+    once = _once(left), _once(right)
+    shared = np.intersect1d(*once)
+    continuous = all(len(one) > CONTINUOUS * len(values) for one, values in zip(once, (left, right), strict=True))
+    if not continuous or len(shared) < SHARED or not seems_continuous(np.union1d(*once)):
         return None
     return (
         f"{len(shared):,} values, such as {float(shared[0])!r}, are among the outputs on both datasets, although the "

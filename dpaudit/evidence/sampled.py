@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.events.learner import LearnedEvent
-from dpaudit.errors import TimeLimitError
+from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, draw
 from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, update_martingale
@@ -85,7 +85,7 @@ def certify(
     tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
     out.cut_short = state.cut_short
     budget = job.runs - used
-    if out.cut_short or budget < 1:
+    if out.cut_short or state.ended or budget < 1:
         return
     for number, track in enumerate(tracks, 1):
         learned = _frozen(job, state, track, budget, len(tracks), certify=certify)
@@ -180,6 +180,8 @@ def _count(
                 break
     except TimeLimitError:
         out.cut_short = True
+    except NoMoreOutputsError:
+        state.ended = True
     finally:
         if evidence is not None:
             counts, alpha = evidence

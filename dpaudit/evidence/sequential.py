@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
-from dpaudit.errors import TimeLimitError
+from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
 from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
 from dpaudit.interpret import Outputs
@@ -78,6 +78,8 @@ class Sequential:
     trail: list[tuple[int, float]] = field(default_factory=list)
     """(samples per dataset so far, averaged over the pairs; log e at the claimed ε) after every batch."""
     cut_short: bool = False
+    ended: bool = False
+    """Whether a stream of recorded outputs ended before the audit did."""
     monitor: Monitor = field(default_factory=Monitor)
     """What all samples of this audit say of the assumptions."""
     key: str = ""
@@ -207,6 +209,8 @@ def explore(
                 break
     except TimeLimitError:
         state.cut_short = True
+    except NoMoreOutputsError:
+        state.ended = True
     return done
 
 

@@ -47,7 +47,8 @@ def _words(option: Option, request: Request) -> Iterator[str]:
     """The option and its value, where it has to be named."""
     value: Any = request
     for part in option.place.split("."):
-        value = getattr(value, part)
+        # recorded outputs that no command line named have no words
+        value = None if value is None else getattr(value, part)
     # a project may have set another default than dpaudit's
     named = option.always or option.key in request.spelled
     match option.kind:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from dpaudit.errors import DatasetError, DpauditError, UsageError
 from dpaudit.language.containers import library
 from dpaudit.options import BLOCKS, COLUMN
-from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, recorded_outputs
+from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, Stream, of_frame, recorded_outputs
 
 STDIN = "-"
 FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
@@ -27,6 +28,8 @@ DATASET, OUTPUT = "dataset", "output"
 """Parts of a line of such a file."""
 _CHUNK = 1 << 20
 _MOST_REASON = 200
+_USED = 16
+"""Digits of a hash that are kept with evidence."""
 
 
 @dataclass
@@ -60,19 +63,50 @@ class _Read:
 
     words: RecordedFiles
     digests: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    used: Mapping[str, str] = field(default_factory=dict)
+    """The beginnings of the hashes of recordings that are evidence already, and their names."""
+    wanted: frozenset[str] | None = None
+    """Hashes of the files of folders that are wanted; None for all that are not used."""
+
+    def note(self, source: str, digest: str) -> None:
+        """Put down a file.
+
+        Raises:
+            UsageError: it is evidence already, or was before it changed.
+        """
+        if digest[:_USED] in self.used:
+            raise UsageError(f"{source} is part of the earlier evidence already, and every output counts once.")
+        if source in self.used.values() and self.wanted is None:
+            raise UsageError(
+                f"{source} has changed since it became part of the earlier evidence. Every output counts once: put new "
+                "outputs into a new file."
+            )
+        self.sources.append(source)
+        self.digests.append(digest)
+
+    def skips(self, digest: str) -> bool:
+        """Whether a file of a folder is left out: it is evidence already, or came later."""
+        return digest[:_USED] in self.used or (self.wanted is not None and digest not in self.wanted)
 
 
-def read_recorded(words: RecordedFiles) -> Recorded:
+def read_recorded(
+    words: RecordedFiles, *, used: Iterable[str] = (), wanted: Iterable[str] | None = None
+) -> Recorded:
     """The recorded outputs that a command line names.
 
     Args:
         words: one file, folder or "-" with outputs on both datasets, or two with those on D and on D′.
+        used: recordings that are evidence already (`Recorded.recordings`); those in folders are left out.
+        wanted: hashes of the files of folders to read; None for all.
 
     Raises:
         DatasetError: there is no such file, or it holds no outputs.
-        UsageError: it takes a library that is not installed.
+        UsageError: it takes a library that is not installed, or what it names is evidence already.
     """
-    read, labels = _Read(words), ("D", "D′")
+    known = {digest: source for one in used for source, _, digest in [one.rpartition(" ")]}
+    read = _Read(words, used=known, wanted=None if wanted is None else frozenset(wanted))
+    labels = ("D", "D′")
     if len(words.files) == 2:
         left, right = (_whole(word, read) for word in words.files)
         labels = _labels(*words.files)
@@ -87,7 +121,7 @@ def read_recorded(words: RecordedFiles) -> Recorded:
         blocks = left.blocks, right.blocks
     return recorded_outputs(
         left.outputs, right.outputs, name=words.name or RECORDED, labels=labels, digests=tuple(read.digests),
-        paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
+        sources=tuple(read.sources), paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
     )
 
 
@@ -126,7 +160,7 @@ def _whole(word: str, read: _Read) -> _Part:
     """All outputs of a file, a folder or standard input."""
     if word == STDIN:
         text = sys.stdin.buffer.read()
-        read.digests.append(hashlib.sha256(text).hexdigest())
+        read.note("standard input", hashlib.sha256(text).hexdigest())
         return _text(text, "standard input", read.words)
     path = Path(word)
     if not path.is_dir():
@@ -134,7 +168,10 @@ def _whole(word: str, read: _Read) -> _Part:
     files = sorted(one for one in path.iterdir() if one.suffix.lower() in FORMATS)
     if not files:
         raise DatasetError(f"The folder {word} has no recorded outputs: no {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    return _joined([_file(str(one), read) for one in files])
+    new = [str(one) for one in files if not read.skips(_digest(str(one)))]
+    if not new:
+        raise UsageError(f"All files of {word} are part of the earlier evidence already; there is nothing new.")
+    return _joined([_file(one, read) for one in new])
 
 
 def _file(word: str, read: _Read) -> _Part:
@@ -142,7 +179,7 @@ def _file(word: str, read: _Read) -> _Part:
     if suffix not in FORMATS:
         raise DatasetError(f"{word} is none of {', '.join(FORMATS)}, a folder of these, or - for standard input.")
     if suffix == ".npy":
-        _hashed(word, read)
+        read.note(word, _digest(word))
         try:
             # large files stay on the disk
             outputs = np.load(word, mmap_mode="r", allow_pickle=False)
@@ -160,7 +197,7 @@ def _file(word: str, read: _Read) -> _Part:
     return _frame(content, word, suffix, read.words)
 
 
-def _hashed(word: str, read: _Read) -> None:
+def _digest(word: str) -> str:
     digest = hashlib.sha256()
     try:
         with open(word, "rb") as file:
@@ -168,7 +205,7 @@ def _hashed(word: str, read: _Read) -> None:
                 digest.update(chunk)
     except OSError as error:
         raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
-    read.digests.append(digest.hexdigest())
+    return digest.hexdigest()
 
 
 def _bytes_of(word: str, read: _Read) -> bytes:
@@ -176,7 +213,7 @@ def _bytes_of(word: str, read: _Read) -> bytes:
         content = Path(word).read_bytes()
     except OSError as error:
         raise DatasetError(f"Cannot read {word}: {error.strerror or error}.") from None
-    read.digests.append(hashlib.sha256(content).hexdigest())
+    read.note(word, hashlib.sha256(content).hexdigest())
     return content
 
 
@@ -210,13 +247,13 @@ def _text(content: bytes, where: str, words: RecordedFiles) -> _Part:
     return _ndjson(text, where, words) if start in '{["' else _frame(content, where, ".csv", words)
 
 
-def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[int, Any]]:
+def json_lines(lines: Iterable[str], where: str, *, first: int = 1) -> Iterator[tuple[int, Any]]:
     """The values of lines of JSON, with their numbers.
 
     Raises:
         DatasetError: a line is none.
     """
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if line.strip():
             try:
                 yield number, json.loads(line)
@@ -285,7 +322,7 @@ def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Pa
             frame = pandas.read_parquet(io.BytesIO(content))
         else:
             header = None if _is_data(content) else "infer"
-            frame = pandas.read_csv(io.BytesIO(content), header=header, float_precision="round_trip")
+            frame = pandas.read_csv(io.BytesIO(content), header=header)
     except DpauditError:
         raise
     except Exception as error:
@@ -317,8 +354,7 @@ def _joined(parts: list[_Part]) -> _Part:
     datasets = [part.datasets for part in parts]
     if any(one is None for one in datasets) != all(one is None for one in datasets):
         raise DatasetError("Some files of the folder name datasets and some do not; put them in two folders.")
-    arrays = [part.outputs.to_numpy() if hasattr(part.outputs, "to_numpy") else part.outputs for part in parts]
-    arrays = [one[:, 0] if isinstance(one, np.ndarray) and one.ndim == 2 and one.shape[1] == 1 else one for one in arrays]
+    arrays = [of_frame(part.outputs) if hasattr(part.outputs, "to_numpy") else part.outputs for part in parts]
     same = all(isinstance(one, np.ndarray) and not one.dtype.hasobject and not one.dtype.names for one in arrays)
     shapes = {one.shape[1:] for one in arrays} if same else set()
     if len(shapes) == 1:
@@ -338,19 +374,77 @@ def _listed(outputs: Any) -> Iterable[Any]:
     return list(outputs.tolist()) if hasattr(outputs, "tolist") else list(outputs)
 
 
-def again(words: RecordedFiles, digests: Sequence[str]) -> Recorded:
-    """The recorded outputs of an earlier audit.
+def live(words: RecordedFiles) -> Recorded:
+    """The outputs of standard input, read as they are needed.
+
+    Raises:
+        DatasetError: what does not go with a stream was asked for, or its first line is none.
+    """
+    if words.paired or words.blocks is not None:
+        raise DatasetError("A stream is used as it arrives, without pairs and blocks; record it in a file for these.")
+    lines = io.TextIOWrapper(sys.stdin.buffer, errors="replace")
+    return Recorded(
+        [], [], words.name or RECORDED, shuffled=False, words=words, stream=Stream(_arriving(lines, words))
+    )
+
+
+def _arriving(lines: Iterable[str], words: RecordedFiles) -> Iterator[tuple[int, Any]]:
+    """The dataset and the output of every line, JSON or CSV with the columns dataset and output."""
+    where, header = "standard input", None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if header is None and line.lstrip()[0] == "{":
+            output, dataset = part_of_line(next(json_lines([line], where, first=number))[1], number, where, words)
+            yield _which(dataset, number, where), output
+            continue
+        cells = next(csv.reader([line]))
+        if header is None:
+            header = cells
+            for wanted in (DATASET, words.column or OUTPUT):
+                if wanted not in header:
+                    raise DatasetError(f"Line {number} of {where} is no JSON object and no header with {wanted!r}.")
+        elif len(cells) != len(header):
+            raise DatasetError(f"Line {number} of {where} has {len(cells)} columns, and its header has {len(header)}.")
+        else:
+            row = dict(zip(header, cells, strict=True))
+            yield _which(row[DATASET], number, where), _cell(row[words.column or OUTPUT])
+
+
+def _which(dataset: object, number: int, where: str) -> int:
+    if dataset in D_NAMES or dataset in D_PRIME_NAMES:
+        return 0 if dataset in D_NAMES else 1
+    raise DatasetError(f'Line {number} of {where} has the dataset {dataset!r}; it is "D" or "D\'" (or "Dprime").')
+
+
+def _cell(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = ()) -> Recorded:
+    """The recorded outputs of an earlier audit; files that have come into a folder since then are left out.
 
     Raises:
         UsageError: they have changed, or are gone.
     """
+    if not digests:
+        raise UsageError(
+            "This audit was of a stream, read until it was decided, and a stream cannot be read again; to repeat an "
+            "audit, record the outputs in a file."
+        )
     try:
-        recorded = read_recorded(words)
+        recorded = read_recorded(words, used=used, wanted=digests)
     except DatasetError as error:
         raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
     if list(recorded.digests) != list(digests):
         number = next((i for i, one in enumerate(digests) if [one] != list(recorded.digests[i : i + 1])), len(digests))
-        name = words.files[number] if number < len(words.files) and len(digests) == len(words.files) else "a file"
+        known = number < len(words.files) and len(digests) == len(words.files)
+        name = "standard input" if words.files == (STDIN,) else words.files[number] if known else "a file"
         raise UsageError(
             f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only "
             "be repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."

@@ -69,6 +69,8 @@ class PriorEvidence:
     seeds: tuple[int, ...]
     about: str = ""
     alpha: float = 1.0
+    data: tuple[str, ...] = ()
+    """Recordings that it comes from, which must not count again: their names and the beginnings of their SHA-256."""
 
     @property
     def session(self) -> int:
@@ -410,7 +412,10 @@ class Request:
                 "verify": None if value["verify"] is None else VerifyMode(**value["verify"]),
                 "worst_case": None if value["worst_case"] is None else WorstCaseMode(**value["worst_case"]),
                 "prior": {
-                    key: PriorEvidence(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["prior"].items()
+                    key: PriorEvidence(
+                        **{**one, "seeds": tuple(one["seeds"]), "data": tuple(one.get("data", ()))}
+                    )
+                    for key, one in value["prior"].items()
                 },
             }
             if (container := value.get("container")) is not None:
@@ -422,7 +427,8 @@ class Request:
                 made["comparison"] = ComparisonSpec(comparison["name"], tuple(comparison["sizes"]), parameters)
             if (recorded := value.get("recorded")) is not None:
                 words = {**recorded["words"], "files": tuple(recorded["words"]["files"])}
-                made["recorded"] = again(RecordedFiles(**words), recorded["sha256"])
+                used = [one for evidence in value["prior"].values() for one in evidence.get("data", ())]
+                made["recorded"] = again(RecordedFiles(**words), recorded["sha256"], used=used)
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None

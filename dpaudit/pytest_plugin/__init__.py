@@ -11,6 +11,8 @@ the claim is refuted. A mark on the test, its class or its module holds what sev
         dp_audit(noisy_count)
         dp_audit(noisy_sum, epsilon=2.0)
 
+`dp_samples(D_outputs, Dprime_outputs, epsilon=1.0)` audits outputs that another system recorded in the same way.
+
 The mark gives defaults and makes no audit: a test that bears it and audits nothing fails, because it would state what
 nothing has tested. What one mistaken test costs is bounded: the error α is the session's, shared over the tests that
 were collected and not deselected. Seeds are fixed, so the same suite has the same outcome every time; where data is a
@@ -22,7 +24,7 @@ numpy and the engine come with the first test that asks for `dp_audit`.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,7 +40,8 @@ from dpaudit.pytest_plugin.table import summary
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
-    from dpaudit.pytest_plugin.auditor import Auditor
+    from dpaudit.pytest_plugin.auditor import Auditor, SamplesAuditor
+    from dpaudit.pytest_plugin.session import Session
 
 _PENDING = pytest.StashKey[list[Record]]()
 _MADE = pytest.StashKey[list[Record]]()
@@ -116,12 +119,41 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
     # numpy and the engine, now that they are needed
     from dpaudit.pytest_plugin.auditor import Auditor
 
+    return Auditor(*_what_an_auditor_has(request))
+
+
+@pytest.fixture
+def dp_samples(request: pytest.FixtureRequest) -> SamplesAuditor:
+    """Audit a claim on recorded outputs: `dp_samples(D_outputs, Dprime_outputs, epsilon=1.0, delta=0.0)`.
+
+    Fails the test as `dp_audit` does. Every output is used once; the same outputs give the same verdict in every
+    session, and no evidence accumulates over sessions.
+
+    Args:
+        D_outputs, Dprime_outputs: outputs of the mechanism on D and on D′, at least 10 of each: arrays, series, frames
+            or lists.
+        epsilon, delta, relation: the claim.
+        paired, blocks, ordered, name, time, bits, min_power: as in `dpaudit.audit_samples`.
+        allow_inconclusive: let an audit pass that could not decide.
+
+    Returns:
+        The result; `result.epsilon_lower` is the lower confidence bound on ε.
+    """
+    from dpaudit.pytest_plugin.auditor import SamplesAuditor
+
+    return SamplesAuditor(*_what_an_auditor_has(request))
+
+
+def _what_an_auditor_has(
+    request: pytest.FixtureRequest,
+) -> tuple[Session, str, dict[str, object], Callable[[Record], None]]:
+    """The session, the test, the arguments of its marks, and what keeps its audits."""
     item: pytest.Item = request.node
     state = session_of(item.config)
     if not audits(item):
         pytest.fail(
-            f"{item.nodeid} got dp_audit by request.getfixturevalue, so it has no share of α; mark it with "
-            "@pytest.mark.dp.",
+            f"{item.nodeid} got {request.fixturename} by request.getfixturevalue, so it has no share of α; mark it "
+            "with @pytest.mark.dp.",
             pytrace=False,
         )
 
@@ -131,7 +163,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
         item.stash.setdefault(_PENDING, []).append(record)
         item.user_properties += record.properties(len(made))
 
-    return Auditor(state, test_name(item), item.stash.get(_DEFAULTS, {}), keep)
+    return state, test_name(item), item.stash.get(_DEFAULTS, {}), keep
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -155,7 +187,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     outcome = yield
     if own_mark(item) and not item.stash[_MADE]:
         pytest.fail(
-            f"{item.name} is marked dp and audited nothing: take the fixture dp_audit and call dp_audit(f).",
+            f"{item.name} is marked dp and audited nothing: take the fixture dp_audit and call dp_audit(f), or "
+            "dp_samples for recorded outputs.",
             pytrace=False,
         )
     return outcome

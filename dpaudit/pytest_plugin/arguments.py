@@ -13,6 +13,10 @@ from dpaudit.options import CHECK, PARAMETERS
 _OWN = ("allow_inconclusive",)
 KEYWORDS = (*("parameters" if option is PARAMETERS else option.key for option in CHECK if option.test), *_OWN)
 """Keyword arguments of `dp_audit` and of the marker."""
+SAMPLES_KEYWORDS = (
+    "epsilon", "delta", "relation", "paired", "blocks", "ordered", "name", "time", "bits", "min_power", *_OWN
+)
+"""Keyword arguments of `dp_samples`."""
 _ELSEWHERE = {
     "seed": "it is set for the session: --dp-seed, or seed in [tool.dpaudit]",
     "alpha": "it is shared over all tests: --dp-alpha, or alpha in [tool.dpaudit]",
@@ -22,12 +26,15 @@ _ELSEWHERE = {
 _WHERE = ("pair", "data")
 
 
-def checked(given: Mapping[str, object], what: str) -> dict[str, object]:
+def checked(
+    given: Mapping[str, object], what: str, *, keywords: tuple[str, ...] = KEYWORDS
+) -> dict[str, object]:
     """The arguments, if all of them are known.
 
     Args:
         given: keyword arguments.
         what: who takes them, for the message: "dp_audit" or "@pytest.mark.dp".
+        keywords: those that it takes.
 
     Raises:
         UsageError: one is not, with the closest that is.
@@ -35,9 +42,9 @@ def checked(given: Mapping[str, object], what: str) -> dict[str, object]:
     for key in given:
         if key in _ELSEWHERE:
             raise UsageError(f"{what} takes no {key}: {_ELSEWHERE[key]}.")
-        if key not in KEYWORDS:
-            close = difflib.get_close_matches(key, KEYWORDS, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(KEYWORDS)}."
+        if key not in keywords:
+            close = difflib.get_close_matches(key, keywords, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(keywords)}."
             raise UsageError(f"{what} has no argument {key!r}; {hint}")
     return dict(given)
 

@@ -15,7 +15,7 @@ from dpaudit.pytest_plugin import evidence
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.settings import LEAST_ALPHA, Settings, item_share
 
-FIXTURE = "dp_audit"
+FIXTURES = ("dp_audit", "dp_samples")
 MARK = "dp"
 
 
@@ -204,8 +204,8 @@ def session_of(config: pytest.Config) -> Session:
 
 
 def audits(item: pytest.Item) -> bool:
-    """Whether a test has a share of α: it asks for `dp_audit`, or bears the mark itself."""
-    return FIXTURE in getattr(item, "fixturenames", ()) or own_mark(item)
+    """Whether a test has a share of α: it asks for `dp_audit` or `dp_samples`, or bears the mark itself."""
+    return any(name in FIXTURES for name in getattr(item, "fixturenames", ())) or own_mark(item)
 
 
 def own_mark(item: pytest.Item) -> bool:

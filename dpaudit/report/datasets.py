@@ -190,7 +190,9 @@ def _is_recorded(data: Json) -> bool:
 
 
 def _recording(data: Json) -> Excerpt:
-    return Excerpt((Piece(str(data["recorded"])),), _plural(data["outputs"], "recorded output"), bracketed=False)
+    name, number = str(data["recorded"]), _plural(data["outputs"], "recorded output")
+    named = name not in ("D", "D′")
+    return Excerpt((Piece(name if named else number),), number if named else "", bracketed=False)
 
 
 def _is_multiset(data: Json) -> bool:

@@ -15,7 +15,7 @@ from dpaudit.results.model import Audit, EvidenceKind, ExactEvidence, Json, Samp
 
 __all__ = ["DETAILS", "bounds", "hints", "meaning", "names_event", "reason_adds", "sentence"]
 
-DETAILS = frozenset({"minimized", "real_noise"})
+DETAILS = frozenset({"minimized", "real_noise", "recorded_evidence"})
 """Kinds of notes on how a verdict was made, which change nothing for a reader of it."""
 _SAID = frozenset({
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "proved", "not_refuted",

@@ -17,7 +17,7 @@ NoteCode: TypeAlias = Literal[
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier", "search_cut_short", "interrupted",
+    "kept_from_earlier", "search_cut_short", "interrupted", "recorded_evidence",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -725,3 +725,19 @@ def _enough(records: int, left: str, right: str, needed: str) -> str:
 
 def _exactly(epsilon: float | None) -> str:
     return "no finite ε" if epsilon is None else f"ε = {max(0.0, epsilon):.9g}"
+
+
+@dataclass(frozen=True)
+class RecordedEvidence(Note):
+    """The recordings that the e-value of an audit rests on, those of earlier results included.
+
+    Args:
+        files: name and the first digits of the SHA-256 of each.
+    """
+
+    code = "recorded_evidence"
+    files: list[str]
+
+    def sentence(self, door: Door) -> str:
+        number = f"{len(self.files)} recordings" if len(self.files) > 1 else "1 recording"
+        return f"The evidence is of {number}: {listed(self.files[:6])}{', …' if len(self.files) > 6 else ''}."

@@ -20,7 +20,7 @@ Code: TypeAlias = Literal[
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
-    "no_claim",
+    "no_claim", "stream_ended",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -494,6 +494,27 @@ class LowPowerRecorded(LowPower):
         if self.needed is None:
             return "audit the mechanism itself"
         return f"record about {self.needed:,} independent outputs per dataset"
+
+
+@dataclass(frozen=True)
+class StreamEnded(Reason):
+    """A stream of recorded outputs ended before an event was counted on fresh ones.
+
+    Args:
+        samples: per dataset, that were used.
+        planned: per dataset, that the stream was to have.
+    """
+
+    code = "stream_ended"
+    samples: int
+    planned: int
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The stream ended after {self.samples:,} samples per dataset of the {self.planned:,} that were planned, "
+            "before an event could be counted on fresh ones. Their test does not refute the claim. Plan for as many "
+            "samples as there will be, or record them and audit the file."
+        )
 
 
 @dataclass(frozen=True)

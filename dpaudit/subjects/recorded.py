@@ -9,7 +9,8 @@ depend on the values.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from dpaudit.errors import DatasetError
+from dpaudit.errors import DatasetError, NoMoreOutputsError
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.language import Dataset
 from dpaudit.stats.arrays import IntArray
@@ -32,6 +33,9 @@ LEAST = 10
 """Outputs on each dataset; with fewer there is nothing to learn an event from."""
 _ORDER, _CHOICE = 0x0DE5, 0xB10C
 """Random streams of the orders, and of the choice of one value per block."""
+_BOTH = ("D", "D′")
+_PEEKED = 100
+"""Outputs of a stream that are read before the first is used: they show whether its numbers are floats."""
 _MANTISSA = 1 << 53
 
 
@@ -44,6 +48,7 @@ class Recorded:
         name: of what was recorded, in messages and reports.
         labels: what the outputs on D and on D′ came from: names of files, for instance.
         digests: SHA-256 of the two, or of every file, in hexadecimal: what a replay is held against.
+        sources: the name of what each digest is of.
         blocks: numbers of blocks, one for each output on D and on D′; values of one block may depend on each other, and
             a number that both datasets have is one block. None where every value is a block of its own.
         shuffled: whether the values are used in an order drawn from the seed; otherwise as recorded.
@@ -53,13 +58,18 @@ class Recorded:
     left: Values
     right: Values
     name: str = RECORDED
-    labels: tuple[str, str] = ("D", "D′")
+    labels: tuple[str, str] = _BOTH
     digests: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     blocks: tuple[IntArray, IntArray] | None = None
     shuffled: bool = True
     words: RecordedFiles | None = None
+    stream: Stream | None = None
+    """Outputs that arrive while they are audited, instead of those of `left` and `right`."""
 
     def __post_init__(self) -> None:
+        if self.stream is not None:
+            return
         for label, values in zip(self.labels, self.both, strict=True):
             if len(values) < LEAST:
                 number = f"{len(values)} output{'s' * (len(values) != 1)}"
@@ -80,10 +90,29 @@ class Recorded:
         return self.left, self.right
 
     @property
+    def sizes(self) -> tuple[int, int]:
+        """The numbers of outputs on D and on D′; of a stream, of those that have arrived."""
+        if self.stream is not None:
+            return self.stream.arrived[0], self.stream.arrived[1]
+        return len(self.left), len(self.right)
+
+    @property
     def shown(self) -> str:
         """What was recorded, with hashes, for reports."""
+        if self.stream is not None:
+            return "a stream of outputs"
         sizes = [f"{len(values):,} outputs of {label}" for label, values in zip(self.labels, self.both, strict=True)]
         return f"{' and '.join(sizes)} (SHA-256 {', '.join(one[:16] for one in self.digests)})"
+
+    @property
+    def recordings(self) -> list[str]:
+        """What an e-value of these outputs rests on, for later audits: each counts once."""
+        return [f"{source} {digest[:16]}" for source, digest in zip(self.sources, self.digests, strict=True)]
+
+    @property
+    def number(self) -> int:
+        """Stands for these outputs where functions have the seed of their samples."""
+        return int(hashlib.sha256("".join(self.digests).encode()).hexdigest()[:12], 16)
 
     def image(self) -> dict[str, object]:
         """JSON of all that a result depends on."""
@@ -140,6 +169,45 @@ class RecordedFiles:
     name: str | None = None
 
 
+class Stream:
+    """Outputs that arrive one after another, read when an audit needs them and not before.
+
+    Args:
+        lines: of every output, whether it is on D (0) or on D′ (1), and the output.
+    """
+
+    def __init__(self, lines: Iterator[tuple[int, Any]]) -> None:
+        self._lines = lines
+        self._waiting: tuple[deque[Any], deque[Any]] = (deque(), deque())
+        self.arrived = [0, 0]
+        """Outputs on D, and on D′, that have been read."""
+        for _ in zip(range(_PEEKED), iter(self._read, False), strict=False):
+            pass
+        # JSON of some languages writes 3.0 as 3
+        self._floats = any(type(value) is float for queue in self._waiting for value in queue)
+
+    def take(self, which: int, size: int) -> list[Any]:
+        """The next outputs on a dataset.
+
+        Raises:
+            NoMoreOutputsError: the stream ended before.
+        """
+        queue = self._waiting[which]
+        while len(queue) < size:
+            if not self._read():
+                raise NoMoreOutputsError(f"The stream ended after {self.arrived[which]:,} outputs of {_BOTH[which]}.")
+        taken = [queue.popleft() for _ in range(size)]
+        return [float(value) if type(value) is int else value for value in taken] if self._floats else taken
+
+    def _read(self) -> bool:
+        """Read one output; whether there was one."""
+        for which, value in self._lines:
+            self._waiting[which].append(value)
+            self.arrived[which] += 1
+            return True
+        return False
+
+
 @dataclass(frozen=True)
 class RecordedTarget:
     """Recorded outputs under audit: of the mechanism nothing else is known.
@@ -164,7 +232,8 @@ class RecordedTarget:
     chunk: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        orders = [order[: self.limit] for order in self.recorded.orders(self.seed)]
+        live = self.recorded.stream is not None
+        orders = [] if live else [order[: self.limit] for order in self.recorded.orders(self.seed)]
         object.__setattr__(self, "_orders", orders)
         object.__setattr__(self, "_used", [0, 0])
 
@@ -191,6 +260,9 @@ class RecordedTarget:
     @property
     def total(self) -> int:
         """All runs that it has: as many as there are values of the dataset with fewer."""
+        if self.recorded.stream is not None:
+            assert self.limit is not None
+            return self.limit
         return min(map(len, self._orders))
 
     def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
@@ -198,16 +270,20 @@ class RecordedTarget:
 
         Raises:
             DatasetError: there are no more.
+            NoMoreOutputsError: the stream ended.
             OutputError: a value cannot be counted.
         """
         which = 0 if tuple(dataset) == D else 1
+        tally = Tally()
+        if self.recorded.stream is not None:
+            tally.add_many(as_array(self.recorded.stream.take(which, size)))
+            return tally.outputs()
         begin, end = self._used[which], self._used[which] + size
         if end > self.total:
             raise DatasetError(f"There are no more than {self.total:,} outputs of {self.recorded.labels[which]}.")
         self._used[which] = end
         order, values = self._orders[which], self.recorded.both[which]
         places = order[len(order) * begin // self.total : len(order) * end // self.total]
-        tally = Tally()
         tally.add_many(values[places] if isinstance(values, np.ndarray) else [values[at] for at in places.tolist()])
         return tally.outputs()
 
@@ -217,8 +293,9 @@ def recorded_outputs(
     right: object,
     *,
     name: str = RECORDED,
-    labels: tuple[str, str] = ("D", "D′"),
+    labels: tuple[str, str] = _BOTH,
     digests: tuple[str, ...] = (),
+    sources: tuple[str, ...] = (),
     paired: bool = False,
     blocks: tuple[Iterable[Hashable], Iterable[Hashable]] | None = None,
     shuffled: bool = True,
@@ -232,7 +309,7 @@ def recorded_outputs(
     Args:
         left, right: outputs on D and on D′; rows of arrays with more than one axis are vectors.
         paired: whether the i-th outputs on both depend on each other.
-        name, labels, digests, blocks, shuffled, words: as of `Recorded`.
+        name, labels, digests, sources, blocks, shuffled, words: as of `Recorded`.
 
     Raises:
         DatasetError: they are no outputs, too few, or paired and of different numbers.
@@ -248,8 +325,8 @@ def recorded_outputs(
             )
         blocks = np.arange(len(both[0])), np.arange(len(both[1]))
     return Recorded(
-        *both, name, labels, digests or tuple(map(_digest, both)), None if blocks is None else _numbered(*blocks),
-        shuffled, words,
+        *both, name, labels, digests or tuple(map(_digest, both)), sources or labels,
+        None if blocks is None else _numbered(*blocks), shuffled, words,
     )
 
 
@@ -269,11 +346,11 @@ def _values(given: Any, label: str) -> Values:
             f"{type(given).__name__}."
         )
     if hasattr(given, "to_numpy"):
-        given = _of_frame(given)
+        given = of_frame(given)
     elif hasattr(given, "__array__"):
         given = np.asarray(given)
     if not isinstance(given, np.ndarray):
-        return _as_array(list(given))
+        return as_array(list(given))
     if given.ndim == 0:
         raise DatasetError(f"The outputs of {label} are one number; give an array with one output each.")
     if given.dtype.names:
@@ -282,7 +359,7 @@ def _values(given: Any, label: str) -> Values:
     return given if given.dtype.kind in "biufUS" else list(given.tolist())
 
 
-def _of_frame(given: Any) -> Any:
+def of_frame(given: Any) -> Any:
     """The rows of a frame or series of pandas or polars: one output each; dicts by column if not all are numbers."""
     rows = given.to_numpy()
     if rows.ndim != 2 or not rows.dtype.hasobject:
@@ -290,7 +367,7 @@ def _of_frame(given: Any) -> Any:
     return given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
 
 
-def _as_array(values: list[Any]) -> Values:
+def as_array(values: list[Any]) -> Values:
     """Numbers as an array, which is counted faster."""
     kinds = set(map(type, values))
     if kinds == {float} or (kinds == {int, float} and all(abs(one) <= _MANTISSA for one in values if type(one) is int)):

@@ -1,0 +1,205 @@
+"""audit_scores, audit_guesses and count_guesses: verdicts, what they say, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.errors import DpauditError
+from dpaudit.results.model import Verdict
+
+
+def normal(mean: float, n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(mean, 1, n), rng.normal(0, 1, n)
+
+
+def test_scores_that_refute() -> None:
+    result = dpaudit.audit_scores(*normal(2.0), epsilon=1, delta=1e-5, alpha=0.05)
+    assert (result.verdict, result.exit_code) == (Verdict.FAIL, 1)
+    assert result.epsilon_lower is not None
+    assert result.epsilon_lower > 2
+    assert "canaries" in result.reason
+    thresholds, events, gaussian = result.bounds
+    assert thresholds.decides
+    assert events.decides
+    assert not gaussian.decides
+    assert "not tested" in gaussian.assumes
+    assert thresholds.confidence + events.confidence == pytest.approx(2 - 0.05)  # they share alpha
+    assert result.epsilon_lower == max(thresholds.epsilon or 0, events.epsilon or 0)
+    assert result.samples.audit.claim.relation == "add-remove-one"
+
+
+def test_scores_that_do_not_refute() -> None:
+    result = dpaudit.audit_scores(*normal(0.0, 2_000), epsilon=1, alpha=0.05)
+    assert (result.verdict, result.exit_code) == (Verdict.PASS, 0)
+    assert result.auroc.low < 0.5 < result.auroc.high
+
+
+def test_the_gaussian_bound_alone_refutes_nothing() -> None:
+    """ε = 3 is below the Gaussian bound and above every other one."""
+    result = dpaudit.audit_scores(*normal(1.2, 1_000), epsilon=3, delta=1e-5, alpha=0.05)
+    assert result.bounds[-1].epsilon is not None
+    assert result.bounds[-1].epsilon > 3
+    assert result.verdict is not Verdict.FAIL
+
+
+def test_scores_without_a_claim() -> None:
+    result = dpaudit.audit_scores(*normal(2.0), delta=1e-5, alpha=0.05)
+    assert (result.verdict, result.exit_code, result.epsilon) == (Verdict.INCONCLUSIVE, 3, None)
+    assert result.epsilon_lower is not None
+    assert result.epsilon_lower > 1
+
+
+def test_scores_that_were_drawn_from_a_store_have_no_bound() -> None:
+    rng = np.random.default_rng(0)
+    stored, out = normal(3.0, 30)
+    result = dpaudit.audit_scores(rng.choice(stored, 500), rng.choice(out, 500), epsilon=1, alpha=0.05)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.bounds == []
+    assert result.epsilon_lower is None
+
+
+def test_a_low_score_that_means_in_is_noted() -> None:
+    inside, outside = normal(-2.0)
+    assert "negate them" in str(dpaudit.audit_scores(inside, outside, alpha=0.05))
+
+
+def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
+    one, two = (dpaudit.audit_scores(*normal(1.0), epsilon=1, alpha=0.05, seed=3) for _ in range(2))
+    first, second = json.loads(one.to_json()), json.loads(two.to_json())
+    for value in (first, second):
+        value["samples"] = [audit | {"timings": None} for audit in value["samples"]["audits"]]
+    assert first == second
+    one.save(tmp_path / "scores.json")
+    assert json.loads((tmp_path / "scores.json").read_text())["kind"] == "scores"
+    assert len(first["tradeoff"]["fpr"]) <= 401
+
+
+def test_guesses_that_refute() -> None:
+    result = dpaudit.audit_guesses(1000, 300, 240, epsilon=0.5, delta=1e-5, alpha=0.05)
+    assert (result.verdict, result.exit_code, result.method) == (Verdict.FAIL, 1, "binomial")
+    assert result.epsilon_lower == pytest.approx(1.1417, abs=1e-4)
+    assert result.p_value is not None
+    assert result.p_value < 0.001
+    assert str(result) == (
+        "FAIL  240 of 300 guesses right, 1,000 canaries in one run\n"
+        "  240 of 300 guesses are right; those about a (0.5, 1e-05)-DP mechanism are\n"
+        "  right so often with probability at most 0.000286.\n"
+        "  bound     ε ≥ 1.14 at δ = 1e-05 with 95 % confidence (claim 0.5), by the\n"
+        "            binomial theorem\n"
+        "  assumes   Every canary was included by its own fair coin, independently of the\n"
+        "            others; the guesses were made without knowing the coins, and their\n"
+        "            number was fixed before the run.\n"
+        "  if GDP    μ ≥ 0.477 and ε ≥ 1.89 at δ = 1e-05 with 95 % confidence, by the\n"
+        "            Gaussian trade-off curve\n"
+        "  assumes   ε follows from μ only if the trade-off curve of the mechanism is\n"
+        "            Gaussian, which is not tested; no verdict on (ε, δ) rests on it.\n"
+        "            Every canary was included by its own fair coin, independently of the\n"
+        "            others; the guesses were made without knowing the coins, and their\n"
+        "            number was fixed before the run.\n"
+        "  alpha     0.05, of the verdict; every further figure has this error by itself"
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [({"epsilon": 1.2}, Verdict.PASS), ({"epsilon": 0.2, "min_power": math.inf, "alpha": 1e-6}, Verdict.PASS),
+     ({"mu": 0.4}, Verdict.FAIL), ({"mu": 0.5}, Verdict.PASS), ({}, Verdict.INCONCLUSIVE)],
+)
+def test_verdicts_on_guesses(claim: dict[str, Any], verdict: Verdict) -> None:
+    assert dpaudit.audit_guesses(1000, 300, 240, **{"delta": 1e-5, "alpha": 0.05, **claim}).verdict is verdict
+
+
+def test_too_few_guesses_are_inconclusive() -> None:
+    result = dpaudit.audit_guesses(1000, 20, 14, epsilon=1, alpha=0.05)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "more canaries" in result.reason
+    assert dpaudit.audit_guesses(1000, 0, 0, epsilon=1).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_method_does_not_depend_on_the_data() -> None:
+    """It is chosen by the number of right guesses that would refute, which the data have no part in."""
+    for delta, method in ((1e-5, "binomial"), (1e-3, "f-dp")):
+        for correct in (0, 150, 300):
+            result = dpaudit.audit_guesses(1000, 300, correct, epsilon=1, delta=delta, alpha=0.05)
+            assert result.method == method
+
+
+def test_the_detectable_epsilon_is_detected_with_probability_nine_tenths() -> None:
+    from scipy import special, stats
+
+    result = dpaudit.audit_guesses(1000, 300, 150, epsilon=1, alpha=0.05)
+    assert result.detectable_epsilon is not None
+    right = special.expit(result.detectable_epsilon)
+    verdicts = [dpaudit.audit_guesses(1000, 300, k, epsilon=1, alpha=0.05).verdict for k in range(200, 301)]
+    critical = 200 + verdicts.index(Verdict.FAIL)
+    assert stats.binom.sf(critical - 1, 300, right) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_json_of_guesses() -> None:
+    value = json.loads(dpaudit.audit_guesses(1000, 300, 240, alpha=0.05).to_json())
+    assert value["kind"] == "guesses"
+    assert value["bounds"][1]["epsilon"] is None  # δ = 0 and Gaussian noise: no ε is finite
+    assert value["call"] == "dpaudit.audit_guesses(1000, 300, 240, alpha=0.05)"
+
+
+def test_a_result_has_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="verdict"):
+        bool(dpaudit.audit_guesses(10, 5, 5))
+
+
+def test_guesses_are_the_highest_and_the_lowest_scores() -> None:
+    inside, outside = np.array([5.0, 4.0, 0.5]), np.array([4.5, 1.0, 0.0])
+    assert dpaudit.count_guesses(inside, outside, guess_in=2) == (6, 2, 1)
+    assert dpaudit.count_guesses(inside, outside, guess_in=2, guess_out=3) == (6, 5, 3)
+
+
+def test_equal_scores_are_guessed_by_chance() -> None:
+    """All scores equal: 100 guesses "in" of 1,000 canaries; half is right, within 4 standard deviations."""
+    n, guessed, correct = dpaudit.count_guesses(np.zeros(500), np.zeros(500), guess_in=100)
+    assert (n, guessed) == (1000, 100)
+    assert 30 <= correct <= 70
+
+
+def test_coins_that_were_not_fair_are_refused() -> None:
+    with pytest.raises(DpauditError, match="fair coin"):
+        dpaudit.count_guesses(np.zeros(900), np.zeros(100), guess_in=100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"guessed": 11}, "There are 10 canaries, so there cannot be 11 guesses."),
+        ({"correct": 9}, "Of 8 guesses, 9 cannot be right."),
+        ({"guessed": 2.5}, "guessed must be a whole number, not 2.5."),
+        ({"alpha": 0}, "alpha must lie strictly between 0 and 1, not 0."),
+        ({"alpha": 0.7}, "alpha must be below 0.5, not 0.7."),
+        ({"epsilon": -1.0}, "epsilon must be at least 0, not -1.0."),
+        ({"epsilon": 1.0, "mu": 1.0}, "Claim epsilon or mu, not both; with mu, delta says where ε is bounded."),
+        ({"mu": 1.0, "method": "binomial"}, "The claim of μ-GDP is tested by method='f-dp'; leave method out."),
+        ({"method": "guess"}, "method must be 'binomial' or 'f-dp', not 'guess'."),
+        ({"min_power": 0.5}, "min_power must be at least 1, not 0.5."),
+        ({"delta": 2}, "delta must lie in [0, 1], not 2."),
+    ],
+)
+def test_what_guesses_refuse(arguments: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"n": 10, "guessed": 8, "correct": 6, **arguments}
+    with pytest.raises(DpauditError, match=f"^{re.escape(message)}$"):
+        dpaudit.audit_guesses(**given)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [([1.0] * 3, "at least"), ([math.nan] * 20, "NaN"), (["a"] * 20, "numbers"), (np.zeros((20, 2)), "shape")],
+)
+def test_what_scores_refuse(scores: object, message: str) -> None:
+    with pytest.raises(DpauditError, match=message):
+        dpaudit.audit_scores(scores, np.arange(20.0), epsilon=1)

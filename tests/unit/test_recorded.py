@@ -1,0 +1,421 @@
+"""Recorded outputs: each is used once, what they assume is said, and data that contradict it give no bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+import dpaudit
+from dpaudit import Result
+from dpaudit.errors import DatasetError, DpauditError, NoMoreOutputsError, UsageError
+from dpaudit.plans.recorded_files import again, read_recorded
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.recorded import D_PRIME, D, RecordedFiles, RecordedTarget, Stream, recorded_outputs
+
+SEED = SeedSequence(0)
+
+
+def laplace(seed: int, n: int, m: int, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.laplace(shift, 1, n), rng.laplace(0, 1, m)
+
+
+# -- each value once
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 100), (100, 1_000), (997, 123), (10, 11)])
+def test_every_value_is_handed_out_once(n: int, m: int) -> None:
+    target = RecordedTarget(recorded_outputs(np.arange(n), 10_000 + np.arange(m)), seed=3)
+    assert target.total == min(n, m)
+    seen: list[list[object]] = [[], []]
+    sizes = [5, *([1] * (target.total - 7)), 2]
+    for size in sizes:
+        for which, dataset in enumerate((D, D_PRIME)):
+            outputs = target.runs(dataset, size, SEED)
+            # no dataset runs ahead of the other by more than one value
+            assert abs(outputs.runs - size * (n, m)[which] / target.total) < 1
+            seen[which] += [value for value, times in outputs.each() for _ in range(times)]
+    assert sorted(seen[0]) == list(range(n))
+    assert sorted(seen[1]) == [10_000 + i for i in range(m)]
+    with pytest.raises(DatasetError, match="no more than"):
+        target.runs(D, 1, SEED)
+
+
+def test_an_audit_uses_every_value_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[object] = []
+    inner = RecordedTarget.runs
+
+    def runs(self: RecordedTarget, dataset: object, size: int, seed: SeedSequence) -> object:
+        outputs = inner(self, dataset, size, seed)
+        handed.extend(outputs.blocks[0].tolist())
+        return outputs
+
+    monkeypatch.setattr(RecordedTarget, "runs", runs)
+    left, right = laplace(1, 600, 1_500)
+    result = dpaudit.audit_samples(left, right, 3.0)
+    assert sorted(handed) == sorted([*left.tolist(), *right.tolist()])
+    assert result.audit.runs == 2_100
+    counts = result.audit.sampled[0]
+    assert {counts.n, counts.m} == {400, 1_000}
+    assert counts.runs_trained == 200
+
+
+def test_the_seed_fixes_the_order_and_the_result() -> None:
+    left, right = laplace(2, 300, 300)
+    first, same, other = (dpaudit.audit_samples(left, right, 0.2, seed=seed) for seed in (4, 4, 5))
+    assert first.audit == same.audit
+    assert first.audit.replay != other.audit.replay
+    ordered = RecordedTarget(recorded_outputs(left, right, shuffled=False), seed=9)
+    assert ordered.runs(D, 7, SEED).reals.tolist() == left[:7].tolist()
+
+
+def test_another_value_gives_another_id() -> None:
+    left, right = laplace(2, 50, 50)
+    changed = left.copy()
+    changed[7] += 1
+    first, other = (dpaudit.audit_samples(one, right, 1.0) for one in (left, changed))
+    assert first.audit.replay != other.audit.replay
+
+
+def test_one_value_of_every_block() -> None:
+    labels = np.repeat(np.arange(40), 5)
+    recorded = recorded_outputs(np.arange(200), np.arange(200, 400), blocks=(labels, labels + 20))
+    left, right = recorded.orders(1)
+    used = [*labels[left].tolist(), *(labels[right] + 20).tolist()]
+    # 60 blocks, of which both datasets have 20
+    assert sorted(used) == list(range(60))
+    names = [f"run {label}" for label in labels]
+    named = recorded_outputs(np.arange(200), np.arange(200, 400), blocks=(names, names))
+    assert sum(map(len, named.orders(1))) == 40
+
+
+def test_one_value_of_every_pair_by_a_fair_draw() -> None:
+    recorded = recorded_outputs(np.arange(1_000), np.arange(1_000), paired=True)
+    left, right = recorded.orders(1)
+    assert sorted([*left, *right]) == list(range(1_000))
+    # binomial, at 1e-9
+    assert 400 < len(left) < 600
+    assert not np.array_equal(left, recorded.orders(2)[0])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "options", "said"),
+    [
+        ([1.0] * 9, [1.0] * 20, {}, "There are 9 outputs of D; an audit needs at least 10"),
+        ("D.npy", [1.0] * 20, {}, "must be an array, a series, a frame or a list"),
+        (3.2, [1.0] * 20, {}, "must be an array"),
+        (np.float64(3.2), [1.0] * 20, {}, "are one number"),
+        ([1.0] * 20, [1.0] * 30, {"paired": True}, "come in equal numbers, not 20 of D and 30 of D′"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": (range(20), range(19))}, "20 outputs of D′ and 19 labels"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": ([0] * 20, [1] * 20)}, "leaves 1 outputs of D"),
+        ([1.0] * 20, [1.0] * 20, {"paired": True, "blocks": (range(20), range(20))}, "not both"),
+    ],
+)
+def test_what_is_refused(left: object, right: object, options: dict[str, object], said: str) -> None:
+    with pytest.raises(DpauditError, match=said):
+        dpaudit.audit_samples(left, right, 1.0, **options)  # type: ignore[arg-type]
+
+
+# -- outputs of all kinds
+
+
+@pytest.mark.parametrize("kind", ["str", "tuple", "dict", "int", "vector", "bool"])
+def test_outputs_of_every_kind_are_tested(kind: str) -> None:
+    """A bit that is told with probability 0.9: ε = ln 9 = 2.2."""
+    rng = np.random.default_rng(5)
+    bits = [(rng.random(400) < p).tolist() for p in (0.9, 0.1)]
+    make = {
+        "str": lambda bit: "yes" if bit else "no",
+        "tuple": lambda bit: (int(bit), "x"),
+        "dict": lambda bit: {"a": int(bit), "b": None},
+        "int": int,
+        "vector": lambda bit: [float(bit) + 0.25, 1.5],
+        "bool": bool,
+    }[kind]
+    left, right = ([make(bit) for bit in of] for of in bits)
+    both = (np.array(left), np.array(right)) if kind == "vector" else (left, right)
+    result = dpaudit.audit_samples(*both, 0.5)
+    assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower is not None
+    assert 0.9 < result.epsilon_lower < np.log(9)
+
+
+def test_frames_and_series() -> None:
+    pandas = pytest.importorskip("pandas")
+    left, right = laplace(1, 400, 400, 2.0)
+    array = dpaudit.audit_samples(left, right, 0.5)
+    series = dpaudit.audit_samples(pandas.Series(left), pandas.DataFrame({"x": right}), 0.5)
+    assert series.epsilon_lower == array.epsilon_lower
+    mixed = pandas.DataFrame({"x": left, "y": "a"}), pandas.DataFrame({"x": right, "y": "a"})
+    assert dpaudit.audit_samples(*mixed, 0.5).verdict is Verdict.FAIL
+
+
+def test_how_numbers_are_stored_says_nothing() -> None:
+    """Whole numbers that one dataset has as integers and the other as floats."""
+    rng = np.random.default_rng(1)
+    left, right = rng.integers(0, 5, 500), rng.integers(0, 5, 500).astype(float)
+    assert dpaudit.audit_samples(left, right, 1.0).verdict is Verdict.PASS
+    assert dpaudit.audit_samples(left.tolist(), [*right[:-1].tolist(), 2], 1.0).verdict is Verdict.PASS
+
+
+# -- what is claimed
+
+
+def test_without_a_claim_there_is_a_bound_and_no_verdict() -> None:
+    left, right = laplace(1, 1_000, 1_000, 2.0)
+    result = dpaudit.audit_samples(left, right, alpha=0.05)
+    audit = result.audit
+    assert audit.verdict is Verdict.INCONCLUSIVE
+    assert audit.reason_code == "no_claim"
+    assert result.exit_code == 0
+    assert audit.epsilon_lower is not None
+    assert 1.0 < audit.epsilon_lower < 2.0
+    assert f"ε ≥ {audit.epsilon_lower:.2f}"[:7] in audit.reason
+    assert audit.claim.statement == "none; δ = 0"
+    # it can be read back, though its counts refute ε = 0
+    assert Result.from_json(result.to_json()).audit == audit
+    assert str(result).startswith("BOUND")
+    at_delta = dpaudit.audit_samples(left, right, delta=0.3, alpha=0.05)
+    assert at_delta.audit.epsilon_lower is not None
+    assert at_delta.audit.epsilon_lower < audit.epsilon_lower
+    nothing = dpaudit.audit_samples(*laplace(1, 100, 100, 0.0))
+    assert "no ε > 0" in nothing.reason
+
+
+def test_a_claim_with_too_few_outputs_is_inconclusive_with_a_number() -> None:
+    result = dpaudit.audit_samples(*laplace(1, 12, 12, 0.0), 3.0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.audit.reason_code == "too_few_samples"
+    assert "record at least" in result.reason
+    weak = dpaudit.audit_samples(*laplace(1, 200, 200, 0.0), 0.2)
+    assert weak.audit.reason_code == "low_power"
+    assert "record about" in weak.reason
+
+
+def test_what_is_assumed_is_said() -> None:
+    records = {record.name: record for record in dpaudit.audit_samples(*laplace(1, 100, 100), 1.0).audit.assumptions}
+    assert records["independent"].holds is None
+    assert "taken on trust" in records["independent"].text
+    assert records["neighbours"].holds is None
+    assert "not checked" in records["neighbours"].text
+
+
+# -- what data say of independence
+
+
+def test_values_drawn_from_a_store_give_no_bound() -> None:
+    rng = np.random.default_rng(1)
+    left, right = (rng.choice(rng.normal(0, 1, 1_000), 5_000) for _ in range(2))
+    result = dpaudit.audit_samples(left, right, 0.1)
+    assert result.audit.reason_code == "assumption_violated"
+    assert "hand over the stored values themselves" in result.reason
+    assert result.epsilon_lower is None
+
+
+def test_copies_of_a_stretch_give_no_bound() -> None:
+    rng = np.random.default_rng(1)
+    bits = rng.integers(0, 3, 1_000)
+    twice = np.concatenate([bits, rng.integers(0, 3, 100), bits])
+    result = dpaudit.audit_samples(twice, rng.integers(0, 3, 2_000), 1.0)
+    assert "from number 1 on are repeated from number 1,101 on" in result.reason
+    assert dpaudit.audit_samples(rng.integers(0, 3, 3_000), bits, 1.0).verdict is Verdict.PASS
+
+
+def test_the_same_recording_twice_gives_no_bound() -> None:
+    left, _ = laplace(1, 500, 10)
+    assert "with the same seeds" in dpaudit.audit_samples(left, left, 1.0).reason
+    rounded = np.round(left)
+    assert "are the same, one by one" in dpaudit.audit_samples(rounded, rounded, 1.0).reason
+    # in pairs half of which are equal, one of each is used
+    right = np.where(np.arange(500) % 2, left, left + 1)
+    assert dpaudit.audit_samples(left, right, 1.0).audit.reason_code == "assumption_violated"
+    assert dpaudit.audit_samples(left, right, 1.0, paired=True).audit.reason_code != "assumption_violated"
+
+
+def test_order_and_pairs_that_matter_are_noted() -> None:
+    left, right = laplace(1, 2_000, 2_000)
+    notes = dpaudit.audit_samples(np.sort(left), right, 2.0).audit.notes
+    assert any("recorded one after another are correlated" in note.sentence for note in notes)
+    notes = dpaudit.audit_samples(left, left + right, 2.0).audit.notes
+    assert any("declare them paired" in note.sentence for note in notes)
+    notes = dpaudit.audit_samples(left, right, 2.0).audit.notes
+    assert [note.code for note in notes] == ["recorded_evidence"]
+
+
+@pytest.mark.parametrize("kind", ["normal", "bits", "categories", "rounded", "decimals"])
+def test_independent_samples_are_not_accused(kind: str) -> None:
+    """200 recordings of each kind; by chance one is contradicted with probability below 1e-3."""
+    from dpaudit.evidence.recorded import dependence, examine_recorded
+
+    rng = np.random.default_rng(11)
+    make = {
+        "normal": lambda: rng.normal(0, 1, 400),
+        "bits": lambda: rng.integers(0, 2, 400),
+        "categories": lambda: rng.choice(["a", "b", "c"], 400, p=[0.8, 0.15, 0.05]),
+        "rounded": lambda: np.round(rng.normal(0, 1, 400), 1),
+        # of which some repeat
+        "decimals": lambda: np.array([float(f"{x:.5g}") for x in rng.normal(0, 1, 400)]),
+    }[kind]
+    for _ in range(200):
+        recorded = recorded_outputs(make(), make())
+        assert all(record.holds is None for record in examine_recorded(recorded))
+        assert not dependence(recorded)
+
+
+# -- files
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_formats_hold_the_same_outputs(folder: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    left, right = laplace(1, 60, 40)
+    np.save("D.npy", left)
+    np.save("E.npy", right)
+    np.savez("both.npz", D=left, Dprime=right)
+    np.savetxt("D.csv", left, fmt="%.17g")
+    pandas.DataFrame({"output": right}).to_csv("E.csv", index=False)
+    rows = [("D", x) for x in left.tolist()] + [("Dprime", x) for x in right.tolist()]
+    pandas.DataFrame(rows, columns=["dataset", "output"]).to_csv("both.csv", index=False)
+    Path("both.ndjson").write_text("".join(f"{json.dumps({'dataset': d, 'output': x})}\n" for d, x in rows))
+    Path("D.jsonl").write_text("".join(f"{x!r}\n" for x in left.tolist()))
+    Path("Ds").mkdir()
+    np.save("Ds/1.npy", left[:20])
+    np.save("Ds/2.npy", left[20:])
+    for files in (
+        ("D.npy", "E.npy"), ("both.npz",), ("D.csv", "E.csv"), ("both.csv",), ("both.ndjson",), ("D.jsonl", "E.npy"),
+        ("Ds", "E.npy"),
+    ):
+        recorded = read_recorded(RecordedFiles(files))
+        assert np.array_equal(recorded.left, left), files
+        assert np.array_equal(recorded.right, right), files
+        assert len(recorded.digests) == len(files) + (files[0] == "Ds")
+
+
+def test_large_arrays_stay_on_the_disk(folder: Path) -> None:
+    np.save("D.npy", np.arange(1000.0))
+    left = read_recorded(RecordedFiles(("D.npy", "D.npy"))).left
+    assert isinstance(left, np.ndarray)
+    assert isinstance(left.base, np.memmap)
+
+
+def test_columns_and_blocks_of_tables(folder: Path) -> None:
+    pytest.importorskip("pandas")
+    lines = [f"{'D' if i % 2 else 'Dprime'},{i},{i // 10}" for i in range(400)]
+    Path("t.csv").write_text("\n".join(["dataset,score,run", *lines]))
+    recorded = read_recorded(RecordedFiles(("t.csv",), column="score", blocks="run"))
+    assert recorded.left[0] == 1
+    assert sum(map(len, recorded.orders(0))) == 40
+    with pytest.raises(DatasetError, match="has the columns dataset, score, run, and no 'scores'"):
+        read_recorded(RecordedFiles(("t.csv",), column="scores"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.ndjson", '{"dataset": "D", "output": 1}\n{"output": 1}\n', 'have a "dataset" and some have none'),
+        ("a.ndjson", '{"dataset": "A", "output": 1}\n', "names the dataset 'A'"),
+        ("a.ndjson", '{"dataset": "D"}\n', "Line 1 of a.ndjson has no 'output'"),
+        ("a.ndjson", "{\n", "Line 1 of a.ndjson is not JSON"),
+        ("a.ndjson", "\n", "There are no outputs in a.ndjson"),
+        ("a.ndjson", "1\n2\n", "does not say which outputs are of D"),
+        ("a.npy", "nothing", "Cannot read a.npy"),
+        ("a.txt", "1\n", "a.txt is none of .npy"),
+    ],
+)
+def test_files_that_cannot_be_used(folder: Path, name: str, text: str, said: str) -> None:
+    Path(name).write_text(text)
+    with pytest.raises(DatasetError, match=said):
+        read_recorded(RecordedFiles((name,)))
+
+
+def test_a_replay_needs_the_same_outputs(folder: Path) -> None:
+    left, right = laplace(1, 60, 40)
+    np.save("D.npy", left)
+    np.save("E.npy", right)
+    words = RecordedFiles(("D.npy", "E.npy"))
+    digests = read_recorded(words).digests
+    assert again(words, digests).digests == digests
+    np.save("E.npy", left)
+    with pytest.raises(UsageError, match=r"the SHA-256 of E.npy has changed"):
+        again(words, digests)
+    Path("E.npy").unlink()
+    with pytest.raises(UsageError, match=r"cannot be read again: Cannot read E.npy: No such file"):
+        again(words, digests)
+
+
+# -- streams
+
+
+def test_a_stream_is_read_as_it_is_needed() -> None:
+    read: list[int] = []
+
+    def lines() -> object:
+        for i in range(10_000):
+            read.append(i)
+            yield i % 2, i
+
+    stream = Stream(lines())  # type: ignore[arg-type]
+    assert stream.take(0, 3) == [0, 2, 4]
+    assert stream.take(1, 3) == [1, 3, 5]
+    assert len(read) == 100
+    assert stream.take(1, 100)[-1] == 205
+    assert len(read) == 206
+    with pytest.raises(NoMoreOutputsError, match="after 5,000 outputs of D′"):
+        stream.take(1, 5_000)
+
+
+def test_numbers_of_a_stream_are_floats_if_one_is() -> None:
+    stream = Stream(iter([(0, 1), (1, 2.5), (0, 3)]))
+    assert list(map(type, stream.take(0, 2))) == [float, float]
+
+
+# -- evidence that accumulates
+
+
+def test_evidence_of_other_outputs_multiplies() -> None:
+    first = dpaudit.audit_samples(*laplace(1, 80, 80), 0.3, name="m", alpha=0.05)
+    second = dpaudit.audit_samples(*laplace(2, 80, 80), 0.3, name="m", alpha=0.05, evidence=first)
+    parts = [result.audit.sequential for result in (first, second)]
+    assert parts[0] is not None
+    assert parts[1] is not None
+    assert parts[1].prior == pytest.approx(parts[0].log_e)
+    assert len(parts[1].seeds) == 2
+    with pytest.raises(UsageError, match="is of the outputs of D already"):
+        dpaudit.audit_samples(*laplace(1, 80, 80), 0.3, name="m", evidence=second)
+    with pytest.raises(UsageError, match="counts for the same mechanism alone; name it with name"):
+        dpaudit.audit_samples(*laplace(3, 80, 80), 0.3, evidence=second)
+    with pytest.raises(UsageError, match="it is about m against"):
+        dpaudit.audit_samples(*laplace(3, 80, 80), 0.3, name="another", evidence=second)
+
+
+def test_a_folder_that_grows(folder: Path) -> None:
+    for name in ("D", "Dprime"):
+        Path(name).mkdir()
+    for day in (1, 2):
+        for name, outputs in zip(("D", "Dprime"), laplace(day, 30, 30), strict=True):
+            np.save(f"{name}/{day}.npy", outputs)
+    words = RecordedFiles(("D", "Dprime"))
+    both = read_recorded(words)
+    assert len(both.left) == 60
+    first = both.recordings
+    np.save("D/3.npy", laplace(3, 20, 20)[0])
+    with pytest.raises(UsageError, match="All files of Dprime are part of the earlier evidence already"):
+        read_recorded(words, used=first)
+    np.save("Dprime/3.npy", laplace(3, 20, 20)[1])
+    new = read_recorded(words, used=first)
+    assert (len(new.left), len(new.right)) == (20, 20)
+    # an audit of the folder as it was can be repeated
+    assert len(again(words, both.digests).left) == 60
+    assert len(again(words, new.digests, used=first).left) == 20
+    np.save("D/2.npy", laplace(4, 90, 20)[0])
+    with pytest.raises(UsageError, match=r"D/2.npy has changed since it became part"):
+        read_recorded(words, used=first)
