@@ -66,6 +66,15 @@ PAGES = (
         ("dpaudit.pytest_plugin", "dpaudit.strategies", "dpaudit.testing"),
     ),
     Page(
+        "training",
+        "Training",
+        "Audits of DP-SGD: {doc}`../../../how-to/training` is an introduction.",
+        (
+            "dpaudit.training.transcript", "dpaudit.training.claim", "dpaudit.training.audit",
+            "dpaudit.training.checks", "dpaudit.training.reference",
+        ),
+    ),
+    Page(
         "adapters",
         "Adapters",
         "Mechanisms of other libraries as functions that can be audited.",

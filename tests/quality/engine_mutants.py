@@ -63,8 +63,8 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a letter for the place and a number. S and L: statistics; A: evidence, engine, plans and subjects; E: events
-            and outputs; I: interpreters; C: the command line; M: algorithms.
+        id: a letter for the place and a number. S and L: statistics; D: audits of DP-SGD; A: evidence, engine, plans
+            and subjects; E: events and outputs; I: interpreters; C: the command line; M: algorithms.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.
@@ -429,6 +429,38 @@ MUTANTS: tuple[Mutant, ...] = (
         "np.cumsum(ties) - (ties - 1) / 2",
         "np.cumsum(ties)",
         ("unit/test_kruskal_wallis.py::test_it_is_the_same_as_scipys",),
+    ),
+    Mutant(
+        "D1",
+        "the squares of noise across the canary have as many degrees of freedom as coordinates",
+        "dpaudit/training/checks.py",
+        "int((transcript.dimension[known] - 1).sum() + outside.sum())",
+        "int(transcript.dimension[known].sum() + outside.sum())",
+        ("unit/test_training.py::test_direct_checks_keep_their_error",),
+    ),
+    Mutant(
+        "D2",
+        "a loop with more noise than claimed is not accused of a canary that adds too much",
+        "dpaudit/training/checks.py",
+        "std = max(claim.noise_std, _std_upper(squares, freedom, alpha / 2))",
+        "std = claim.noise_std",
+        ("unit/test_training.py::test_more_noise_than_claimed_is_no_violation",),
+    ),
+    Mutant(
+        "D3",
+        "the test of the noise's scale has both of its tails",
+        "dpaudit/training/checks.py",
+        "2 * float(min(special.fdtr",
+        "float(min(special.fdtr",
+        ("unit/test_training.py::test_direct_checks_keep_their_error",),
+    ),
+    Mutant(
+        "D4",
+        "the number of batches with the canary has the binomial tail of the claimed rate",
+        "dpaudit/training/checks.py",
+        "float(special.betainc(successes, trials - successes + 1, chance))",
+        "float(special.betainc(successes + 1, trials - successes, chance)) if successes < trials else 0.0",
+        ("unit/test_training.py::test_tails_and_limits_are_exact",),
     ),
     Mutant(
         "L1",
