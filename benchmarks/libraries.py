@@ -167,7 +167,7 @@ def diffprivlib_rows() -> list[Row]:
         ("LaplaceFolded(1), [0, 1]", m.LaplaceFolded(**one, lower=0.0, upper=1.0), 0.0, 1.0),
         ("LaplaceBoundedDomain(1), [0, 1]", m.LaplaceBoundedDomain(**one, lower=0.0, upper=1.0), 0.0, 1.0),
         ("LaplaceBoundedNoise(1, δ = 0.05)", m.LaplaceBoundedNoise(**one, delta=0.05), 0.0, 1.0),
-        ("Staircase(1)", m.PiecewiseConstantScore(**one), 0.0, 1.0),
+        ("Staircase(1)", m.Staircase(**one), 0.0, 1.0),
         ("Snapping(1), [0, 1]", m.Snapping(**one, lower=0.0, upper=1.0), 0.0, 1.0),
         ("Uniform(δ = 0.1)", m.Uniform(delta=0.1, sensitivity=1.0), 0.0, 1.0),
         ("Gaussian(1, δ = 0.05)", m.Gaussian(**one, delta=0.05), 0.0, 1.0),

@@ -20,6 +20,7 @@ import numpy as np
 from diffprivlib import mechanisms, models, tools
 from numpy.random import RandomState
 from pydp.algorithms.numerical_mechanisms import GaussianMechanism
+from scipy.integrate import trapezoid
 from scipy.special import logsumexp
 from scipy.stats import beta, norm
 
@@ -194,7 +195,7 @@ def bingham() -> Iterator[str]:
     shares = []
     for coded in (True, False):
         angle = np.exp(bingham_law(8.0, 2, 1.0, coded=coded)[1])
-        shares.append(np.trapezoid(angle * (math.pi / 4 > ANGLES), ANGLES))
+        shares.append(trapezoid(angle * (math.pi / 4 > ANGLES), ANGLES))
     yield (
         f"\nDiag(8, 0), ε = 1: v₁² > ½ came up in {near / runs:.4f} of {runs:,} runs (between "
         f"{at_least(near, runs):.4f} and {at_most(near, runs):.4f}); as the source draws it has probability "

@@ -220,7 +220,8 @@ def _packed(parts: Mapping[int, Part]) -> bytes:
         arrays |= {f"{i}.{name}": np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()}
         arrays |= {f"{i}.low": part.low, f"{i}.high": part.high}
     archive = io.BytesIO()
-    np.savez(archive, allow_pickle=False, **arrays)
+    # all of them are bytes and numbers, so nothing is pickled (numpy before 2.2 would keep `allow_pickle` as an array)
+    np.savez(archive, **arrays)
     return archive.getvalue()
 
 

@@ -19,6 +19,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from dpaudit.errors import ParameterError
 from dpaudit.options import Option
 from dpaudit.stats.enclosed import is_enclosed, to_float
@@ -88,7 +90,8 @@ def whole(name: str | Option, value: Any, *, least: int | None = None) -> int:
         ParameterError: it is anything else (a bool and 2.0 are not integers here).
     """
     try:
-        if isinstance(value, bool):
+        # numpy's truth values are integers before numpy 2
+        if isinstance(value, bool | np.bool_):
             raise TypeError
         integer = index(value)
     except TypeError:

@@ -207,7 +207,10 @@ class Frame(Container):
         values = [_pandas_values(pd, column, cell) for column, cell in zip(self._all, cells, strict=True)]
         index = pd.RangeIndex(len(records)) if self.index is None else pd.Index(values.pop(0), name=self.index.name)
         if self.series:
-            return pd.Series(values[0], index=index, name=self.columns[0].name)
+            # the index is set afterwards: a series of objects with an index is matched by label, which gives NaN
+            series = pd.Series(values[0], name=self.columns[0].name)
+            series.index = index
+            return series
         made = pd.DataFrame(dict(enumerate(values)))
         made.columns, made.index = [column.name for column in self.columns], index
         return made

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +21,9 @@ from dpaudit.stats.enclosed import is_enclosed, near
 @dataclass(frozen=True)
 class Real(Distribution):
     """A distribution on the real line with a known distribution function."""
+
+    __array_ufunc__: ClassVar[None] = None
+    """Numbers and arrays of numpy leave comparisons with it to it (numbers do so anyway since numpy 2)."""
 
     @abstractmethod
     def draw(self, rng: Generator, size: int) -> FloatArray:
