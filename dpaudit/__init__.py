@@ -1,8 +1,9 @@
 """dpaudit: tests claims of differential privacy.
 
-From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
-claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
+From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `audit_samples` audits
+outputs that were recorded, `verify` proves or refutes a claim on a small scope, `worst` searches for the worst pair
+where the scope is too large, `compare` sets algorithms side by side; each returns a `Result`, which `load` reads from a
+file. `dpaudit --help` is the command line.
 """
 
 from importlib import import_module
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit",
-    "audit_samples", "compare",
-    "load", "verify", "worst",
+    "audit_samples", "compare", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and

@@ -215,7 +215,7 @@ def evidence_sentence(audit: Audit) -> str | None:
         return None
     text, comma = f"{e_value(audit)} against the claim", ""
     if len(evidence.seeds) > 1:
-        text += f", {power_below(_log10(evidence.prior))} of it from earlier results ({_seeds(evidence.seeds)})"
+        text += f", {power_below(_log10(evidence.prior))} of it from earlier results ({_results(audit, evidence)})"
         comma = ","
     if evidence.refuted_at is None:
         return f"{text}{comma} after {count(evidence.runs)} samples per dataset; {threshold(audit)} refutes"
@@ -239,6 +239,12 @@ def threshold(audit: Audit) -> str:
 def _shown_threshold(evidence: SequentialEvidence) -> Decimal:
     """It, rounded away from the e-value, so that their order stays visible."""
     return power_rounded(-math.log10(evidence.alpha), up=evidence.refuted_at is None)
+
+
+def _results(audit: Audit, evidence: SequentialEvidence) -> str:
+    """Which results an e-value combines; recorded outputs have hashes in the place of seeds, which a note names."""
+    recorded = audit.pair is not None and audit.pair.source == "recorded"
+    return f"{len(evidence.seeds)} in all" if recorded else _seeds(evidence.seeds)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
