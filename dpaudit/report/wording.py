@@ -79,6 +79,11 @@ def scope_line(audit: Audit) -> str | None:
     return f"{text}; {proof.cache}" if proof.cache else text
 
 
+def recorded(audit: Audit) -> bool:
+    """Whether it is of recorded outputs."""
+    return audit.pair is not None and audit.pair.source == "recorded"
+
+
 def verdict_phrase(audit: Audit) -> str:
     """FAIL, "PASS · proved", "PASS · not refuted", INCONCLUSIVE, or BOUND where no claim was stated.
 
@@ -243,8 +248,7 @@ def _shown_threshold(evidence: SequentialEvidence) -> Decimal:
 
 def _results(audit: Audit, evidence: SequentialEvidence) -> str:
     """Which results an e-value combines; recorded outputs have hashes in the place of seeds, which a note names."""
-    recorded = audit.pair is not None and audit.pair.source == "recorded"
-    return f"{len(evidence.seeds)} in all" if recorded else _seeds(evidence.seeds)
+    return f"{len(evidence.seeds)} in all" if recorded(audit) else _seeds(evidence.seeds)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -307,7 +311,7 @@ def certify_sentence(result: Result) -> str | None:
     stopped = any(
         refuted_by_runs(audit) and audit.sequential is not None and audit.sequential.refuted_at is not None
         # of recorded outputs all are used
-        and (audit.pair is None or audit.pair.source != "recorded")
+        and not recorded(audit)
         for audit in result.audits
     )
     if not stopped or "certify" in result.command:
@@ -363,6 +367,13 @@ def expectation(audit: Audit | UtilityAudit) -> str | None:
 def replay_command(audit: Audit | UtilityAudit) -> str:
     """The command that repeats this audit."""
     return f"dpaudit replay {audit.replay}"
+
+
+def assumed(audit: Audit) -> str | None:
+    """What the bounds on recorded outputs assume, in short; None for other audits, and where there are none."""
+    if not recorded(audit) or not any(record.holds is None for record in audit.assumptions):
+        return None
+    return "independent outputs and neighbouring datasets, which cannot be checked on a recording"
 
 
 def again(result: Result, audit: Audit | UtilityAudit) -> str:
