@@ -43,8 +43,8 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "audit", "audit_samples", "assert_private", "verify", "worst", "compare", "load", "Result",
+                "PrivacyViolation", "InconclusiveAudit", "Interrupted",
             )
         },
     ),
