@@ -2,7 +2,8 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
+by side; each returns a `Result`, which `load` reads from a file. `audit_scores` and `audit_guesses` audit training by
+canaries. `dpaudit --help` is the command line.
 """
 
 from importlib import import_module

@@ -43,7 +43,8 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
+                "audit", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify", "worst", "compare", "load", "Result", "ScoresResult",
+                "GuessesResult", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted",
             )
         },
@@ -95,7 +96,8 @@ PAGES = (
             "dpaudit.stats.clopper_pearson", "dpaudit.stats.score_test", "dpaudit.stats.eprocess",
             "dpaudit.stats.martingale", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
             "dpaudit.stats.noise_profile", "dpaudit.stats.noise_losses", "dpaudit.stats.tradeoff",
-            "dpaudit.stats.power",
+            "dpaudit.stats.power", "dpaudit.stats.membership", "dpaudit.stats.bands", "dpaudit.stats.one_run",
+            "dpaudit.stats.gdp",
         ),
     ),
     Page(
