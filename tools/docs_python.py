@@ -43,8 +43,9 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "audit_samples", "assert_private", "verify", "worst", "compare", "load", "Result",
-                "PrivacyViolation", "InconclusiveAudit", "Interrupted",
+                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
+                "worst", "compare", "load", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
+                "InconclusiveAudit", "Interrupted",
             )
         },
     ),
@@ -104,7 +105,8 @@ PAGES = (
             "dpaudit.stats.clopper_pearson", "dpaudit.stats.score_test", "dpaudit.stats.eprocess",
             "dpaudit.stats.martingale", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
             "dpaudit.stats.noise_profile", "dpaudit.stats.noise_losses", "dpaudit.stats.tradeoff",
-            "dpaudit.stats.power",
+            "dpaudit.stats.power", "dpaudit.stats.membership", "dpaudit.stats.bands", "dpaudit.stats.one_run",
+            "dpaudit.stats.gdp",
         ),
     ),
     Page(

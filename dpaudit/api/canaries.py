@@ -25,7 +25,7 @@ from dpaudit.api.functions import audit_recorded
 from dpaudit.api.result import Result
 from dpaudit.errors import DatasetError, ReportError, UsageError
 from dpaudit.language.checks import at_least, number, positive, probability, whole
-from dpaudit.options import ALPHA, DEFAULT_ALPHA, DEFAULT_MIN_POWER, DELTA, EPSILON, MIN_POWER
+from dpaudit.options import ALPHA, DEFAULT_ALPHA, DEFAULT_MIN_POWER, DELTA, EPSILON, MIN_POWER, Door
 from dpaudit.report.numbers import count, lower, nearest, percent, small, stated, upper
 from dpaudit.results import json_form
 from dpaudit.results.model import Json, Verdict
@@ -318,6 +318,7 @@ def audit_recorded_scores(
     alpha: float,
     progress: bool | None,
     call: str,
+    door: Door = "Python",
     **settings: Any,
 ) -> ScoresResult:
     """`audit_scores` of scores that have been read: those of canaries in the data are the outputs on D."""
@@ -332,7 +333,7 @@ def audit_recorded_scores(
         else (stated["epsilon"], 0.0 if stated["delta"] is None else probability(DELTA, stated["delta"]))
     )
     result = audit_recorded(
-        recorded, progress=progress, call=call, alpha=alpha * (1 - THRESHOLDS_SHARE), **settings, **stated
+        recorded, progress=progress, call=call, door=door, alpha=alpha * (1 - THRESHOLDS_SHARE), **settings, **stated
     )
     audit = result.audit
     share = alpha * THRESHOLDS_SHARE
@@ -356,7 +357,7 @@ def audit_recorded_scores(
         verdict, reason = Verdict.FAIL, _threshold_sentence(best, inside, outside, epsilon or 0.0, delta)
     elif epsilon is None and not broken:
         verdict = Verdict.INCONCLUSIVE
-        reason = f"No ε is claimed: the bounds stand for themselves. Give {EPSILON.called('Python')} for a verdict."
+        reason = _unclaimed(door)
     return ScoresResult(
         verdict, reason, epsilon, delta, alpha, bound, bounds, call, inside.size, outside.size,
         auroc=membership.auroc(inside, outside, alpha=alpha),
@@ -364,6 +365,10 @@ def audit_recorded_scores(
         tradeoff=membership.tradeoff_band(inside, outside, alpha=alpha),
         samples=result,
     )
+
+
+def _unclaimed(door: Door) -> str:
+    return f"No ε is claimed: the bounds stand for themselves. Give {EPSILON.called(door)} for a verdict."
 
 
 def _threshold_sentence(
@@ -422,7 +427,28 @@ def audit_guesses(
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
     """
-    given = dict(locals())
+    return audited_guesses(
+        n, guessed, correct, claim, epsilon=epsilon, delta=delta, mu=mu, alpha=alpha, method=method,
+        min_power=min_power, call=call_text(audit_guesses, dict(locals())),
+    )
+
+
+def audited_guesses(
+    n: int,
+    guessed: int,
+    correct: int,
+    claim: ClaimLike | None = None,
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    mu: float | None,
+    alpha: float,
+    method: Method | None,
+    min_power: float,
+    call: str,
+    door: Door = "Python",
+) -> GuessesResult:
+    """`audit_guesses`, for a front end."""
     n, guessed, correct = whole("n", n, least=1), whole("guessed", guessed, least=0), whole("correct", correct, least=0)
     if guessed > n:
         raise UsageError(f"There are {count(n)} canaries, so there cannot be {count(guessed)} guesses.")
@@ -463,12 +489,12 @@ def audit_guesses(
     p_value = detectable = None
     if claimed is None:
         verdict = Verdict.INCONCLUSIVE
-        reason = f"No ε is claimed: the bounds stand for themselves. Give {EPSILON.called('Python')} for a verdict."
+        reason = _unclaimed(door)
     else:
         p_value, detectable = test.p_value(claimed, correct), test.detectable(claimed)
-        verdict, reason = _decided(test, claimed, correct, p_value, detectable, min_power)
+        verdict, reason = _decided(test, claimed, correct, p_value, detectable, min_power, door)
     return GuessesResult(
-        verdict, reason, epsilon, delta, alpha, bound, bounds, call_text(audit_guesses, given), n, guessed, correct, mu,
+        verdict, reason, epsilon, delta, alpha, bound, bounds, call, n, guessed, correct, mu,
         chosen, p_value, detectable,
     )
 
@@ -531,7 +557,7 @@ class _Test:
 
 
 def _decided(
-    test: _Test, claimed: float, correct: int, p_value: float, detectable: float | None, min_power: float
+    test: _Test, claimed: float, correct: int, p_value: float, detectable: float | None, min_power: float, door: Door
 ) -> tuple[Verdict, str]:
     """The verdict on a claim, and why."""
     letter = "ε" if test.mu is None else "μ"
@@ -554,7 +580,7 @@ def _decided(
         )
         return Verdict.INCONCLUSIVE, (
             f"Not refuted (p = {nearest(p_value)}), but {seen}. Use more canaries and make more guesses, fixed before "
-            f"the run, or a larger alpha; or change {MIN_POWER.called('Python')} ({stated(min_power)})."
+            f"the run, or a larger alpha; or change {MIN_POWER.called(door)} ({stated(min_power)})."
         )
     return Verdict.PASS, (
         f"Not refuted (p = {nearest(p_value)}), which is not a proof; {letter} ≥ {upper(detectable)} would have been "

@@ -14,7 +14,7 @@ from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of, recorded_prior
 from dpaudit.errors import UsageError
 from dpaudit.language import Mechanism
-from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
+from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, Door
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
@@ -246,17 +246,20 @@ def audit_samples(
     )
 
 
-def audit_recorded(recorded: Recorded, *, progress: bool | None, call: str, **settings: Any) -> Result:
+def audit_recorded(
+    recorded: Recorded, *, progress: bool | None, call: str, door: Door = "Python", **settings: Any
+) -> Result:
     """Audit recorded outputs, with all of them used for the bound.
 
     Args:
         recorded: made by `recorded_outputs`.
         progress: as of `audit`.
-        call: how to get the result again, in Python.
+        call: how to get the result again.
+        door: the front end, in whose words options are named.
         settings: fields of a `Request`.
     """
     request = Request(
-        targets=(recorded.name,), recorded=recorded, certify=True, call=call, door="Python", **settings
+        targets=(recorded.name,), recorded=recorded, certify=True, call=call, door=door, **settings
     )
     return _run(request, progress)
 

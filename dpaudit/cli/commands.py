@@ -16,14 +16,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpaudit import config
-from dpaudit.cli.first import CHECK_EXAMPLES, SAMPLES_EXAMPLES, SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.first import (
+    CHECK_EXAMPLES,
+    GUESSES_EXAMPLES,
+    SAMPLES_EXAMPLES,
+    SCORES_EXAMPLES,
+    SETTLED,
+    WELCOME,
+    defaults,
+    shown_config,
+    write_example,
+)
 from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, about, algorithms, comparisons, with_options
 from dpaudit.cli.panels import PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
 from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
 from dpaudit.extras import installed_version
-from dpaudit.options import COMMAND, PERSISTENT, PRIVACY, UTILITY
+from dpaudit.options import (
+    ALPHA,
+    COLUMN,
+    COMMAND,
+    DEFAULT_ALPHA,
+    DEFAULT_MIN_POWER,
+    DELTA,
+    EPSILON,
+    MIN_POWER,
+    PERSISTENT,
+    PRIVACY,
+    SEED,
+    UTILITY,
+)
 from dpaudit.plans import registry
 from dpaudit.report import files
 from dpaudit.report.files import Outputs
@@ -41,6 +64,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+CanaryEpsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon", metavar="NUMBER", help="Test this ε; without it there are bounds and no verdict.",
+        rich_help_panel=EPSILON.panel,
+    ),
+]
+CanaryDelta = Annotated[
+    float | None, typer.Option("--delta", metavar="NUMBER", help="Test this δ.  [default: 0]",
+                               rich_help_panel=DELTA.panel)
+]
+CanaryAlpha = Annotated[
+    float, typer.Option("--alpha", metavar="NUMBER", help="Error rate of the verdict, and of every further figure.",
+                        rich_help_panel=ALPHA.panel)
+]
+CanaryPower = Annotated[
+    float, typer.Option("--min-power", metavar="NUMBER", help=MIN_POWER.about, rich_help_panel=MIN_POWER.panel)
+]
+CanaryJson = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for stdout.",
+                             rich_help_panel=OUTPUT)
+]
 NOWHERE = Outputs()
 TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
 
@@ -254,6 +299,84 @@ def samples_command(
     from dpaudit.cli.run import finish
 
     finish(request_of("samples", targets, given), outputs, quiet=quiet, verbose=verbose)
+
+
+@app.command("scores", cls=PanelCommand, epilog=epilog(*SCORES_EXAMPLES))
+def scores_command(
+    in_scores: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN", help="Scores of canaries in the training data: .npy, .csv, .parquet or .ndjson. Higher means "
+            "in.", rich_help_panel=WHAT,
+        ),
+    ],
+    out_scores: Annotated[
+        str, typer.Argument(metavar="OUT", help="Scores of canaries that were left out.", rich_help_panel=WHAT)
+    ],
+    epsilon: CanaryEpsilon = None,
+    delta: CanaryDelta = None,
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="NAME", help=COLUMN.about, rich_help_panel=COLUMN.panel)
+    ] = None,
+    alpha: CanaryAlpha = DEFAULT_ALPHA,
+    min_power: CanaryPower = DEFAULT_MIN_POWER,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Random seed of the order in which the scores are used.",
+                          rich_help_panel=SEED.panel)
+    ] = 0,
+    json: CanaryJson = None,
+) -> None:
+    """Audit membership scores of canaries, one canary in each training run."""
+    from dpaudit.cli.canaries import finish_canaries, scores_of
+
+    finish_canaries(
+        scores_of(
+            in_scores, out_scores, column=column, epsilon=epsilon, delta=delta, alpha=alpha, min_power=min_power,
+            seed=seed,
+        ),
+        json,
+    )
+
+
+@app.command("guesses", cls=PanelCommand, epilog=epilog(*GUESSES_EXAMPLES))
+def guesses_command(
+    canaries: Annotated[
+        int, typer.Option("--canaries", metavar="N", help="Canaries, each included by a fair coin.",
+                          rich_help_panel=WHAT)
+    ],
+    guessed: Annotated[
+        int, typer.Option("--guessed", metavar="N", help="Guesses, their number fixed before the run.",
+                          rich_help_panel=WHAT)
+    ],
+    correct: Annotated[
+        int, typer.Option("--correct", metavar="N", help="Guesses that are right.", rich_help_panel=WHAT)
+    ],
+    epsilon: CanaryEpsilon = None,
+    delta: CanaryDelta = None,
+    mu: Annotated[
+        float | None, typer.Option("--mu", metavar="NUMBER", help="Test μ-GDP instead.", rich_help_panel=EPSILON.panel)
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", metavar="NAME", help="binomial or f-dp.  [default: the one that needs fewer right guesses]",
+            rich_help_panel=SEED.panel,
+        ),
+    ] = None,
+    alpha: CanaryAlpha = DEFAULT_ALPHA,
+    min_power: CanaryPower = DEFAULT_MIN_POWER,
+    json: CanaryJson = None,
+) -> None:
+    """Audit guesses of which canaries one training run had."""
+    from dpaudit.cli.canaries import finish_canaries, guesses_of
+
+    finish_canaries(
+        guesses_of(
+            canaries, guessed, correct, epsilon=epsilon, delta=delta, mu=mu, alpha=alpha, method=method,
+            min_power=min_power,
+        ),
+        json,
+    )
 
 
 @app.command(

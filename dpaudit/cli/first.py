@@ -40,6 +40,15 @@ SAMPLES_EXAMPLES = (
     "./my-mechanism | dpaudit samples - --epsilon 1",
 )
 
+SCORES_EXAMPLES = (
+    "dpaudit scores in.npy out.npy --epsilon 8 --delta 1e-5",
+    "dpaudit scores in.csv out.csv --column loss_difference --alpha 0.05 --json scores.json",
+)
+GUESSES_EXAMPLES = (
+    "dpaudit guesses --canaries 1000 --guessed 300 --correct 240 --epsilon 8 --delta 1e-5",
+    "dpaudit guesses --canaries 1000 --guessed 300 --correct 240 --mu 0.4",
+)
+
 EXAMPLE = '''\
 """A noisy count, with and without its bug.
 
@@ -58,7 +67,7 @@ def fixed(data, rng):
     return sum(data) + rng.laplace(0, 1)
 '''
 
-SETTLED = ("check", "samples", "verify", "worst", "compare")
+SETTLED = ("check", "samples", "scores", "guesses", "verify", "worst", "compare")
 """Commands that take their defaults from [tool.dpaudit]."""
 
 def write_example(path: Path) -> str:

@@ -9,6 +9,10 @@ May import: numpy, scipy and Arb; from dpaudit only its errors.
 * ``eprocess``: the sequential test of the same claim, valid at any stopping time.
 * ``martingale``: the test martingale of an audit, for an event learned from earlier samples.
 * ``hockey_stick``: the exact privacy profile of two finite output distributions.
+* ``membership``: scores of canaries in and out of the data: bounds at all thresholds at once, AUROC, TPR at FPR.
+* ``bands``: Clopper-Pearson limits that hold for all thresholds at once.
+* ``one_run``: bounds from guesses of which canaries one training run had.
+* ``gdp``: Gaussian differential privacy, and what it says at one (ε, δ).
 * ``power``: the violations that a sample size can detect, and the sample size that a violation needs.
 
 Import the modules, not their functions: ``clopper_pearson.epsilon_lower`` and ``score_test.epsilon_lower`` answer
@@ -19,9 +23,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpaudit.stats import clopper_pearson, eprocess, hockey_stick, power, score_test
+    from dpaudit.stats import (
+        bands,
+        clopper_pearson,
+        eprocess,
+        gdp,
+        hockey_stick,
+        membership,
+        one_run,
+        power,
+        score_test,
+    )
 
-__all__ = ["clopper_pearson", "eprocess", "hockey_stick", "power", "score_test"]
+__all__ = [
+    "bands", "clopper_pearson", "eprocess", "gdp", "hockey_stick", "membership", "one_run", "power", "score_test",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,59 @@
+"""Bounds from canaries where the claim holds with equality: they are too high no more often than alpha allows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import dpaudit
+from dpaudit.api.canaries import Method
+from dpaudit.results.model import Verdict
+from dpaudit.stats import membership
+
+ALPHA = 0.05
+
+
+def on_boundary(epsilon: float, sets: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of randomised response with a continuous score: every high threshold attains epsilon."""
+    rng = np.random.default_rng([sets, n])
+    high = special.expit(epsilon)
+    top = rng.random((sets, n)) < high
+    return np.where(top, high, 0.0) + np.where(top, 1 - high, high) * rng.random((sets, n)), rng.random((sets, n))
+
+
+def most(sets: int) -> int:
+    """Errors that occur by chance with probability below 1e-4, if they have probability alpha each."""
+    return int(stats.binom.isf(1e-4, sets, ALPHA))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 3.0])
+def test_the_best_of_all_thresholds(epsilon: float) -> None:
+    sets = 500
+    pairs = zip(*on_boundary(epsilon, sets, 200), strict=True)
+    wrong = sum(membership.upper_errors(*pair, alpha=ALPHA).epsilon(0.0) > epsilon for pair in pairs)
+    assert wrong <= most(sets)
+
+
+@pytest.mark.slow
+def test_audit_scores_at_its_claim() -> None:
+    sets = 100
+    wrong = 0
+    for seed, (inside, outside) in enumerate(zip(*on_boundary(1.0, sets, 200), strict=True)):
+        result = dpaudit.audit_scores(inside, outside, epsilon=1.0, alpha=ALPHA, seed=seed, progress=False)
+        wrong += result.verdict is Verdict.FAIL
+    assert wrong <= most(sets)
+
+
+@pytest.mark.parametrize("method", ["binomial", "f-dp"])
+def test_audit_guesses_of_randomised_response(method: Method) -> None:
+    """Exact: the probabilities of the counts that FAIL add up to at most alpha."""
+    guessed, epsilon = 60, 1.0
+    counts = np.arange(guessed + 1)
+    weights = stats.binom.pmf(counts, guessed, special.expit(epsilon))
+    fails = np.array([
+        dpaudit.audit_guesses(100, guessed, int(k), epsilon=epsilon, alpha=ALPHA, method=method).verdict is Verdict.FAIL
+        for k in counts
+    ])
+    assert float(weights @ fails) <= ALPHA
+    assert fails.any()
