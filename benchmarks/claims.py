@@ -242,8 +242,8 @@ def main() -> None:
         for line in table(pool):
             print(line, flush=True)
         print(
-            f"\n## At the boundary of the null hypothesis\n\nα = {BOUNDARY_ALPHA}; a valid test refutes a share of α at "
-            "most.\n"
+            f"\n## At the boundary of the null hypothesis\n\nα = {BOUNDARY_ALPHA}; a valid test refutes at most "
+            "that share.\n"
         )
         for line in boundary(pool):
             print(line, flush=True)
