@@ -146,7 +146,8 @@ def test_the_functions_take_the_options_of_the_table() -> None:
         for option in options:
             if option.kind in ("number", "count", "flag") and option.name not in ("jobs", "groups", "symmetries"):
                 assert taken[option.name].default == option.default, f"{name}: {option.name}"
-    assert set(Settings.__annotations__) == {option.name for option in OPTIONS["check"]} - {"claim"} | {"only", "progress"}
+    options = {option.name for option in OPTIONS["check"]} - {"claim"}
+    assert set(Settings.__annotations__) == options | {"only", "progress"}
 
 
 def test_a_request_that_cannot_be_written_or_read() -> None:
