@@ -30,6 +30,8 @@ ALARMED = 3
 """Pairs with an alarm after which no others are traced."""
 MOST_NOTES = 3
 """Alarms that are noted."""
+SLOW = 1.0
+"""Seconds of all traces from which progress is shown."""
 TIME_SHARE = 0.1
 """Most of the time that is left which traces may take."""
 
@@ -56,7 +58,8 @@ def trace_pairs(
     pairs = job.pairs[: _affordable(job, runner, findings)]
     traces: list[Trace] = []
     for at, pair in enumerate(pairs):
-        yield Progress(at, len(pairs), f"tracing the draws, pair {at + 1} of {len(pairs)}", None)
+        if MOST_EXECUTIONS * (findings.call_time or 0.0) * len(pairs) > SLOW:
+            yield Progress(at, len(pairs), f"tracing the draws, pair {at + 1} of {len(pairs)}", None)
         with runner.guarded(target.name):
             traces.append(traced(fresh(), pair, job.claim, seed=seed))
         if sum(bool(trace.alarms) for trace in traces) >= ALARMED:

@@ -1,7 +1,7 @@
 """Private functions that a trace could mistake: thresholds, sampling, post-processing, own noise. None gets an alarm.
 
-The draws of a trace depend on its seed; those tried here are fixed. A function that releases a key, or a bin, by chance with
-probability δ would be accused if the same rare event came in all seven runs of one dataset, which has probability δ⁷.
+The draws of a trace depend on its seed; those tried here are fixed. A function that releases a key by chance, with
+probability δ, would be accused if this came in all seven runs of one dataset, which has probability δ⁷ at most.
 """
 
 from __future__ import annotations
@@ -217,7 +217,9 @@ PRIVATE: tuple[tuple[Callable[..., Any], str, float, float], ...] = (
 MORE = {A: (([0], [0, 2]), ([1] * 6, [1] * 7)), R: (([0, 0], [0, 2]), ([1] * 6, [1] * 5 + [0]))}
 
 
-@pytest.mark.parametrize(("function", "relation", "epsilon", "delta"), PRIVATE, ids=[one[0].__name__ for one in PRIVATE])
+@pytest.mark.parametrize(
+    ("function", "relation", "epsilon", "delta"), PRIVATE, ids=[one[0].__name__ for one in PRIVATE]
+)
 def test_a_private_function_gets_no_alarm(
     function: Callable[..., Any], relation: str, epsilon: float, delta: float
 ) -> None:
