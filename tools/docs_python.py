@@ -45,7 +45,8 @@ PAGES = (
             "dpaudit": (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
                 "worst", "compare", "load", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
+                "StabilityViolation",
             )
         },
     ),
