@@ -11,13 +11,14 @@ from scipy import special
 from dpaudit.errors import DpauditError, ParameterError
 from dpaudit.options import DEFAULT_ALPHA
 from dpaudit.results.model import Verdict
-from dpaudit.stats.arrays import FloatArray
+from dpaudit.stats.arrays import BoolArray, FloatArray
 from dpaudit.training import checks
 from dpaudit.training.checks import Check
 from dpaudit.training.claim import SGDClaim
 from dpaudit.training.transcript import SGDTranscript
 
 if TYPE_CHECKING:
+    from dpaudit.api.canaries import ScoresResult
     from dpaudit.api.result import Result
 
 __all__ = ["TranscriptAudit", "audit_transcript"]
@@ -84,10 +85,10 @@ def audit_transcript(
 
     Direct checks test one property each (`dpaudit.training.checks`): the norm of the canary's contribution, the noise's
     standard deviation, its scale on D and D′, the denominator, the sampling, the number of steps, repeated noise. Two
-    bounds on ε come from `dpaudit.audit_samples`: of one step, whose samples are all steps on D and D′, against a point
-    of the exact privacy profile of a step; and of a whole run, if there are at least 100 of each, against ε. Each of
-    the seven checks with an error probability has α/7. If noise repeats, checks that need independent noise are
-    withheld.
+    bounds are on ε: of one step, by `dpaudit.audit_samples` of all steps on D and D′, against a point of the exact
+    privacy profile of a step; and of a whole run, by `dpaudit.audit_scores` of likelihood ratios, if there are at least
+    100 runs of each. Each of the seven checks with an error probability has α/7. If noise repeats, checks that need
+    independent noise are withheld.
 
     It assumes that runs are independent of each other, and, where `others` was not recorded, that no other record has a
     gradient in the canary's direction. If the canary's gradient is shorter than the clip norm, less is found.
@@ -134,24 +135,35 @@ def _step_epsilon(transcript: SGDTranscript, alpha: float, seed: int) -> Check:
         return Check("step-epsilon", False, f"It needs {_FEWEST_STEPS} steps on D and on D′.", made=False)
     if claim.sampling == "shuffled":
         return Check("step-epsilon", False, "The steps of shuffled batches are not independent samples.", made=False)
+    if (obstacle := checks.background(transcript)) is not None:
+        return Check("step-epsilon", False, obstacle, made=False)
+    from dpaudit.api.functions import audit_samples  # the engine, which recording does not need
+
     columns = [transcript.projection / claim.noise_std]
-    freedom = transcript.dimension - 1
     if not np.isnan(transcript.rest).any():
-        columns.append(np.sqrt(transcript.rest / freedom) / claim.noise_std)
-    values = np.column_stack(columns)
+        columns.append(np.sqrt(transcript.rest / (transcript.dimension - 1)) / claim.noise_std)
+    values = np.column_stack(columns) if len(columns) > 1 else columns[0]
     epsilon = _step_point(claim)
-    return _bounded(
-        "step-epsilon", "one step", values[inside], values[~inside], epsilon,
-        float(claim.step_delta(epsilon)), alpha, seed,
-    )
+    delta = float(claim.step_delta(epsilon))
+    try:
+        result = audit_samples(
+            values[inside], values[~inside], epsilon=epsilon, delta=delta, relation="add-remove-one", alpha=alpha,
+            seed=seed, name="one step of DP-SGD",
+        )
+    except DpauditError as error:
+        return Check("step-epsilon", False, str(error), made=False)
+    return _bounded("step-epsilon", "one step", result, epsilon, delta, inside)
 
 
 def _run_epsilon(
     transcript: SGDTranscript, alpha: float, seed: int, epsilon: float | None, delta: float
 ) -> Check:
-    """Whole runs: the logarithm of the likelihood ratio of their projections under the claim."""
+    """Whole runs: the logarithm of the likelihood ratio of their projections under the claim.
+
+    All runs count up to the length of the shortest, so that an interrupted one is not told by its length.
+    """
     claim, run = transcript.claim, transcript.run
-    first = np.unique(run, return_index=True)[1]
+    first, lengths = np.unique(run, return_index=True, return_counts=True)[1:]
     inside = transcript.canary_in[first]
     if min(int(inside.sum()), int((~inside).sum())) < _FEWEST_RUNS:
         return Check("run-epsilon", False, f"It needs {_FEWEST_RUNS} runs on D and on D′.", made=False)
@@ -165,30 +177,28 @@ def _run_epsilon(
         np.log1p(-claim.sampling_rate) if claim.sampling_rate < 1 else -np.inf,
         np.log(claim.sampling_rate) + (r - 0.5) / claim.noise_multiplier**2,
     )
-    scores: FloatArray = np.bincount(run, weights=losses).astype(np.float64)
-    return _bounded("run-epsilon", "a run", scores[inside], scores[~inside], epsilon, delta, alpha, seed)
+    counted = np.where(checks.places(run) < lengths.min(), losses, 0.0)
+    scores: FloatArray = np.bincount(np.searchsorted(run[first], run), weights=counted).astype(np.float64)
+    from dpaudit.api.canaries import audit_scores
+
+    try:
+        result = audit_scores(
+            scores[inside], scores[~inside], epsilon=epsilon, delta=delta, alpha=alpha, seed=seed, name="DP-SGD"
+        )
+    except DpauditError as error:
+        return Check("run-epsilon", False, str(error), made=False)
+    return _bounded("run-epsilon", "a run", result, epsilon, delta, inside)
 
 
 def _bounded(
-    name: str, what: str, inside: FloatArray, outside: FloatArray, epsilon: float, delta: float, alpha: float, seed: int
+    name: str, what: str, result: Result | ScoresResult, epsilon: float, delta: float, inside: BoolArray
 ) -> Check:
-    from dpaudit.api.functions import audit_samples  # the engine, which recording does not need
-
-    if inside.shape[-1] == 1:
-        inside, outside = inside.ravel(), outside.ravel()
-    try:
-        result: Result = audit_samples(
-            inside, outside, epsilon=epsilon, delta=delta, relation="add-remove-one", alpha=alpha, seed=seed,
-            name=f"DP-SGD, {what}",
-        )
-    except DpauditError as error:
-        return Check(name, False, str(error), made=False)
     found = result.verdict is Verdict.FAIL
     lower = result.epsilon_lower
     bound = "no bound" if lower is None else f"ε ≥ {lower:.3g}"
     return Check(
         name, found, f"{bound} for {what} at δ = {delta:.3g}, where ε = {epsilon:.3g} was claimed "
-        f"({inside.shape[0]} and {outside.shape[0]} samples).",
+        f"({int(inside.sum())} and {int((~inside).sum())} samples).",
         remedy="This refutes the claim, whatever the cause." if found else "", result=result,
     )  # fmt: skip
 

@@ -26,9 +26,12 @@ from dpaudit.stats.clopper_pearson import lower
 from dpaudit.training.transcript import SGDTranscript
 
 if TYPE_CHECKING:
+    from dpaudit.api.canaries import ScoresResult
     from dpaudit.api.result import Result
 
-__all__ = ["Check", "contribution", "denominator", "noise", "reuse", "sampling", "scale", "steps"]
+__all__ = [
+    "Check", "background", "contribution", "denominator", "noise", "places", "reuse", "sampling", "scale", "steps",
+]  # fmt: skip
 
 _CLOSE = 1e-4
 """Noise values closer than this, in standard deviations of the claimed noise, coincide: far above what rounding to
@@ -37,7 +40,7 @@ _MOST_LAGS = 200
 _NEAR = 0.05
 """For hints, numbers this close, relative, are the same."""
 _BACKGROUND = 1e-3
-"""Error of the test whether other records have a gradient in the canary's direction, which only withholds a check."""
+"""Error of the test whether other records have a gradient in the canary's direction, which only withholds checks."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Check:
         p_value: an upper bound on the p-value; None if the check has no error probability, or was not made.
         remedy: what to look for in the loop; empty if nothing was found.
         made: whether it was made; `says` has the reason if not.
-        result: the result of the engine, of a check that bounds ε.
+        result: that of `audit_samples` or `audit_scores`, of a check that bounds ε.
     """
 
     name: str
@@ -61,7 +64,7 @@ class Check:
     p_value: float | None = None
     remedy: str = ""
     made: bool = True
-    result: Result | None = None
+    result: Result | ScoresResult | None = None
 
     def __str__(self) -> str:
         mark = "FOUND" if self.found else "ok" if self.made else "not made"
@@ -87,16 +90,11 @@ def contribution(transcript: SGDTranscript, alpha: float) -> Check:
     steps on D′ and the coordinates across the canary's direction, with half the check's error.
     """
     claim, inside = transcript.claim, transcript.canary_in
-    outside = transcript.projection[~inside]
-    if not inside.any() or not outside.size:
+    if not inside.any() or inside.all():
         return _skipped("contribution", "It needs a run with the canary and one without.")
     squares, freedom = _noise_squares(transcript)
-    if np.isnan(transcript.rest).any() and _background(outside, claim.noise_std):
-        return _skipped(
-            "contribution",
-            "On D′ there is more than the claimed noise in the canary's direction. If other records have a gradient "
-            "there, give their sum as others=, or choose a canary whose direction they do not have.",
-        )
+    if (obstacle := background(transcript)) is not None:
+        return _skipped("contribution", obstacle)
     std = max(claim.noise_std, _std_upper(squares, freedom, alpha / 2))
     r, sampled = transcript.projection[inside], transcript.sampled[inside]
     weights = np.ones(1)
@@ -178,7 +176,8 @@ def scale(transcript: SGDTranscript, alpha: float) -> Check:
     return _tested(
         "scale", p_value, alpha,
         f"on D the released noise has {math.sqrt(ratio):.4g} times its standard deviation on D′.",
-        "Divide by a constant: a batch size computed from the number of records tells D from D′.",
+        "Divide by a constant: a batch size computed from the number of records tells D from D′."
+        + (" Or canary_gradient has not the direction of the canary's gradient." if ratio > 1 else ""),
     )
 
 
@@ -187,7 +186,7 @@ def denominator(transcript: SGDTranscript) -> Check:
     divided = transcript.divided_by
     if np.isnan(divided).any():
         return _skipped("denominator", "It needs divided_by= of every step.")
-    place = _places(transcript.run)
+    place = places(transcript.run)
     first: dict[int, float] = {}
     for at, by, inside in zip(place.tolist(), divided.tolist(), transcript.canary_in.tolist(), strict=True):
         if first.setdefault(at, by) != by:
@@ -310,19 +309,31 @@ def reuse(transcript: SGDTranscript, alpha: float) -> Check:
     )
 
 
+def background(transcript: SGDTranscript) -> str | None:
+    """Why checks of the canary's direction have to be left out: on D′ there is more in it than the claimed noise.
+
+    Where `others` is unknown, other records may have a gradient there, which also moves with what was released before.
+    The mean and the variance of r on D′ are tested, with an error that only withholds checks. None if there is nothing.
+    """
+    outside, std = transcript.projection[~transcript.canary_in], transcript.claim.noise_std
+    if not np.isnan(transcript.rest).any() or not outside.size:
+        return None
+    mean = abs(float(outside.sum())) / (std * math.sqrt(outside.size))
+    wide = float(special.gammaincc(outside.size / 2, float((outside**2).sum()) / std**2 / 2))
+    if special.ndtr(-mean) > _BACKGROUND / 4 and wide > _BACKGROUND / 2:
+        return None
+    return (
+        "On D′ there is more than the claimed noise in the canary's direction. If other records have a gradient there, "
+        "give their sum as others=, or choose a canary whose direction they do not have."
+    )
+
+
 def _noise_squares(transcript: SGDTranscript) -> tuple[float, int]:
     """The sum of squares that are pure noise under the claim, and their number."""
     outside = ~transcript.canary_in
     known = ~np.isnan(transcript.rest)
     squares = float(transcript.rest[known].sum() + (transcript.projection[outside] ** 2).sum())
     return squares, int((transcript.dimension[known] - 1).sum() + outside.sum())
-
-
-def _background(outside: FloatArray, std: float) -> bool:
-    """Whether r on D′ has another mean or a larger variance than noise has, so that others seem to contribute."""
-    mean = abs(float(outside.sum())) / (std * math.sqrt(outside.size))
-    wide = float(special.gammaincc(outside.size / 2, float((outside**2).sum()) / std**2 / 2))
-    return bool(special.ndtr(-mean) <= _BACKGROUND / 4 or wide <= _BACKGROUND / 2)
 
 
 def _std_upper(squares: float, freedom: int, error: float) -> float:
@@ -347,7 +358,7 @@ def _binomial_pmf(trials: int, chance: float) -> FloatArray:
     return masses
 
 
-def _places(run: IntArray) -> IntArray:
+def places(run: IntArray) -> IntArray:
     """The step within its run, from 0, for rows in the order of recording."""
     starts = np.flatnonzero(np.concatenate([[True], run[1:] != run[:-1]]))
     lengths = np.diff(np.concatenate([starts, [run.size]]))
@@ -365,7 +376,7 @@ def _blocks(sampled: IntArray, run: IntArray, length: int) -> IntArray:
 
 
 def _equal_pairs(sizes: IntArray, run: IntArray) -> tuple[int, int]:
-    place = _places(run)
+    place = places(run)
     first: BoolArray = (place[:-1] % 2 == 0) & (run[:-1] == run[1:])
     return int((sizes[:-1] == sizes[1:])[first].sum()), int(first.sum())
 

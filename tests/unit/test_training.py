@@ -161,9 +161,10 @@ def test_gradients_of_others_along_the_canary_withhold_a_check() -> None:
     rng = np.random.default_rng(8)
     transcript = projections(CLAIM, rng, 300)
     transcript._rows["projection"] = [value + 2.0 for value in transcript._rows["projection"]]
-    check = checks.contribution(transcript, 0.05)
-    assert not check.made
-    assert "others=" in check.says
+    audit = audit_transcript(transcript)
+    for name in ("contribution", "step-epsilon"):
+        assert not audit[name].made
+        assert "others=" in audit[name].says
 
 
 def test_a_canary_of_twice_the_clip_norm_is_found_in_projections() -> None:
@@ -215,12 +216,26 @@ def test_many_runs_bound_epsilon_of_a_run() -> None:
     assert check.made
     assert not check.found
     assert check.result is not None
-    assert check.result.claim.epsilon == 2.5
+    assert check.result.epsilon_lower is not None
+    assert "where ε = 2.5 was claimed" in check.says
     # the canary's gradient is 8 clip norms long in every batch
     broken = audit_transcript(
         recorded(claim, bug="clip-after-averaging", runs=120, features=3), epsilon=0.3, delta=1e-2
     )
     assert "run-epsilon" in names(broken)
+
+
+def test_runs_of_unequal_lengths_are_not_told_by_them() -> None:
+    # runs on D′ were stopped half-way
+    rng = np.random.default_rng(4)
+    claim = SGDClaim(1.0, 1.0, 0.01, 40)
+    transcript = SGDTranscript(claim)
+    for run in range(240):
+        canary_in = run % 2 == 0
+        transcript.begin(canary_in=canary_in)
+        for value in rng.normal(0.0, claim.noise_std, 40 if canary_in else 20):
+            transcript.step(value)
+    assert not audit_transcript(transcript, epsilon=0.1, delta=1e-3, alpha=0.01)["run-epsilon"].found
 
 
 def test_the_profile_of_a_step_agrees_with_dp_accounting() -> None:
