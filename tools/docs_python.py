@@ -43,7 +43,7 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
+                "audit", "assert_private", "verify", "worst", "compare", "load", "command", "Result", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted",
             )
         },
@@ -68,10 +68,10 @@ PAGES = (
     Page(
         "adapters",
         "Adapters",
-        "Mechanisms of other libraries as functions that can be audited.",
+        "Mechanisms of other libraries, and programs, as functions that can be audited.",
         (
             "dpaudit.subjects.adapters", "dpaudit.subjects.adapters.opendp", "dpaudit.subjects.adapters.diffprivlib",
-            "dpaudit.subjects.adapters.pydp",
+            "dpaudit.subjects.adapters.pydp", "dpaudit.subjects.adapters.table", "dpaudit.subjects.command",
         ),
     ),
     Page(
