@@ -44,7 +44,7 @@ PAGES = (
         {
             "dpaudit": (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
-                "worst", "compare", "load", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
+                "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
                 "StabilityViolation",
             )
@@ -79,10 +79,10 @@ PAGES = (
     Page(
         "adapters",
         "Adapters",
-        "Mechanisms of other libraries as functions that can be audited.",
+        "Mechanisms of other libraries, and programs, as functions that can be audited.",
         (
             "dpaudit.subjects.adapters", "dpaudit.subjects.adapters.opendp", "dpaudit.subjects.adapters.diffprivlib",
-            "dpaudit.subjects.adapters.pydp",
+            "dpaudit.subjects.adapters.pydp", "dpaudit.subjects.adapters.table", "dpaudit.subjects.command",
         ),
     ),
     Page(
