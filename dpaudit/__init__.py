@@ -2,10 +2,10 @@
 
 From Python, `audit` audits a function or mechanism and `assert_private` does so in a test; `verify` proves or refutes a
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `audit_samples` audits recorded outputs, `audit_scores`
-and `audit_guesses` what canaries of a training run say, `audit_stability` functions without noise. `trace` names the
-lines of a function that no noise protects; `command` makes a function of another program. `dpaudit --help` is the
-command line.
+by side; each returns a `Result`, which `load` reads from a file. `audit_samples` audits recorded outputs,
+`audit_scores` and `audit_guesses` what canaries of a training run say, `audit_stability` functions without noise.
+`trace` names the lines of a function that no noise protects; `command` makes a function of another program.
+`dpaudit --help` is the command line.
 """
 
 from importlib import import_module
