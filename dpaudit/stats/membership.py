@@ -201,8 +201,9 @@ def tpr_at_fpr(in_scores: ArrayLike, out_scores: ArrayLike, fpr: float, *, alpha
 @lru_cache(maxsize=64)
 def _order_limits(m: int, share: float) -> tuple[FloatArray, FloatArray]:
     """Limits of P(X > x) and P(X ≥ x) for x the k-th largest of m values, k from 0: an upper and a lower one."""
-    k = np.arange(m)
-    return special.betainccinv(k + 1.0, m - k, share), special.betaincinv(k + 1.0, m - k, share)
+    above, below = np.arange(1.0, m + 1.0), np.arange(float(m), 0.0, -1.0)
+    at_most = np.asarray(special.betainccinv(above, below, share), dtype=np.float64)
+    return at_most, np.asarray(special.betaincinv(above, below, share), dtype=np.float64)
 
 
 def _counts(inside: FloatArray, outside: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
