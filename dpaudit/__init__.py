@@ -1,9 +1,9 @@
 """dpaudit: tests claims of differential privacy.
 
-From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
-claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
-by side; each returns a `Result`, which `load` reads from a file. `audit_scores` and `audit_guesses` audit training by
-canaries. `dpaudit --help` is the command line.
+From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `audit_samples` audits
+outputs that were recorded, `verify` proves or refutes a claim on a small scope, `worst` searches for the worst pair
+where the scope is too large, `compare` sets algorithms side by side; each returns a `Result`, which `load` reads from a
+file. `audit_scores` and `audit_guesses` audit training by canaries. `dpaudit --help` is the command line.
 """
 
 from importlib import import_module

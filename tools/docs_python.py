@@ -43,8 +43,8 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify", "worst",
-                "compare", "load", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
+                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
+                "worst", "compare", "load", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted",
             )
         },

@@ -31,6 +31,7 @@ from dpaudit.results.reasons import (
     NoEvent,
     NoPairs,
     NotRefuted,
+    NotRefutedRecorded,
     Proved,
     Reason,
     SampledRefutation,
@@ -112,9 +113,11 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     untested = _untested(job, findings, findings.collected, best, request)
     if untested is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, untested)
-    # a stream may end before the runs that were planned
-    runs = max(n for n, _ in findings.collected.sequential.trail) if isinstance(job, RecordedSamples) else job.runs
-    return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), runs))
+    if isinstance(job, RecordedSamples):
+        # a stream may end before the runs that were planned
+        runs = max(n for n, _ in findings.collected.sequential.trail)
+        return Decision(Verdict.PASS, kind, NotRefutedRecorded(1, runs))
+    return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), job.runs))
 
 
 def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason | None:

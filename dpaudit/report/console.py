@@ -168,6 +168,8 @@ def audit_block(
             block.labelled("" if number else "chain", line)
     if (detectable := wording.detectable_sentence(audit)) is not None and (verbose or _power_matters(audit)):
         block.labelled("power", detectable)
+    if (assumed := wording.assumed(audit)) is not None:
+        block.labelled("assumes", assumed)
     for number, line in enumerate(_floats(audit, verbose=verbose, explained=explained)):
         block.labelled("" if number else "floats", line)
     if (failed or verbose) and (loss := loss_breakdown.sentence(audit)) is not None:

@@ -13,8 +13,10 @@ from dpaudit.results.model import Audit, Chain, EvidenceKind, FloatingPoint, Seq
 def method(audit: Audit, alpha: float) -> list[str]:
     """Paragraphs; `alpha` is the family-wise error over all audits of the result."""
     paragraphs = []
+    if wording.recorded(audit):
+        paragraphs.append(_recorded(audit))
     if audit.sequential is not None:
-        paragraphs = [_sequential(audit.sequential), _counting(audit)]
+        paragraphs += [_sequential(audit.sequential), _counting(audit)]
         if audit.floating_point is not None:
             paragraphs.append(_bit_patterns(audit.floating_point))
         paragraphs.append(_errors(audit, audit.sequential, alpha))
@@ -25,6 +27,15 @@ def method(audit: Audit, alpha: float) -> list[str]:
     if audit.chain is not None:
         paragraphs.append(_walking(audit.chain))
     return [*paragraphs, _meaning(audit)]
+
+
+def _recorded(audit: Audit) -> str:
+    trusted = " ".join(record.text for record in audit.assumptions if record.holds is None)
+    return (
+        "The samples are recorded outputs: nothing was run for this audit. Each output is used once, in an order that "
+        "does not depend on the outputs; all that follows about samples is about them, and a batch has as large a "
+        f"share of the outputs on D as of those on D′. {trusted}"
+    ).rstrip()
 
 
 def _sequential(evidence: SequentialEvidence) -> str:

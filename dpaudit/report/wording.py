@@ -79,6 +79,11 @@ def scope_line(audit: Audit) -> str | None:
     return f"{text}; {proof.cache}" if proof.cache else text
 
 
+def recorded(audit: Audit) -> bool:
+    """Whether it is of recorded outputs."""
+    return audit.pair is not None and audit.pair.source == "recorded"
+
+
 def verdict_phrase(audit: Audit) -> str:
     """FAIL, "PASS · proved", "PASS · not refuted", INCONCLUSIVE, or BOUND where no claim was stated.
 
@@ -215,7 +220,7 @@ def evidence_sentence(audit: Audit) -> str | None:
         return None
     text, comma = f"{e_value(audit)} against the claim", ""
     if len(evidence.seeds) > 1:
-        text += f", {power_below(_log10(evidence.prior))} of it from earlier results ({_seeds(evidence.seeds)})"
+        text += f", {power_below(_log10(evidence.prior))} of it from earlier results ({_results(audit, evidence)})"
         comma = ","
     if evidence.refuted_at is None:
         return f"{text}{comma} after {count(evidence.runs)} samples per dataset; {threshold(audit)} refutes"
@@ -239,6 +244,11 @@ def threshold(audit: Audit) -> str:
 def _shown_threshold(evidence: SequentialEvidence) -> Decimal:
     """It, rounded away from the e-value, so that their order stays visible."""
     return power_rounded(-math.log10(evidence.alpha), up=evidence.refuted_at is None)
+
+
+def _results(audit: Audit, evidence: SequentialEvidence) -> str:
+    """Which results an e-value combines; recorded outputs have hashes in the place of seeds, which a note names."""
+    return f"{len(evidence.seeds)} in all" if recorded(audit) else _seeds(evidence.seeds)
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -301,7 +311,7 @@ def certify_sentence(result: Result) -> str | None:
     stopped = any(
         refuted_by_runs(audit) and audit.sequential is not None and audit.sequential.refuted_at is not None
         # of recorded outputs all are used
-        and (audit.pair is None or audit.pair.source != "recorded")
+        and not recorded(audit)
         for audit in result.audits
     )
     if not stopped or "certify" in result.command:
@@ -357,6 +367,13 @@ def expectation(audit: Audit | UtilityAudit) -> str | None:
 def replay_command(audit: Audit | UtilityAudit) -> str:
     """The command that repeats this audit."""
     return f"dpaudit replay {audit.replay}"
+
+
+def assumed(audit: Audit) -> str | None:
+    """What the bounds on recorded outputs assume, in short; None for other audits, and where there are none."""
+    if not recorded(audit) or not any(record.holds is None for record in audit.assumptions):
+        return None
+    return "independent outputs and neighbouring datasets, which cannot be checked on a recording"
 
 
 def again(result: Result, audit: Audit | UtilityAudit) -> str:

@@ -271,6 +271,16 @@ class NotRefuted(Reason):
         )
 
 
+class NotRefutedRecorded(NotRefuted):
+    """The recorded outputs, at least `runs` of each dataset, do not refute the claim."""
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"No violation was found in the recorded outputs, at least {self.runs:,} of each dataset. This is not a "
+            "proof."
+        )
+
+
 # -- undecided
 
 

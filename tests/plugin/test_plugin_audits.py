@@ -265,3 +265,30 @@ def test_of_the_catalogue(dp_audit):
     assert ran.outcomes == {"passed": 3, "failed": 1}, ran.text
     bounds = {audit["test"].rpartition("::")[2]: audit["bound"] for audit in ran.audits}
     assert bounds["test_by_law"] == "= 1"
+
+
+def test_recorded_outputs_are_audited(runs: Runs) -> None:
+    ran = runs(
+        """
+RNG = np.random.default_rng(1)
+LEFT, RIGHT = RNG.laplace(1, 1, 600), RNG.laplace(0, 1, 500)
+
+@pytest.mark.dp(epsilon=1.0, pair=PAIR, min_power=4)
+def test_kept(dp_samples):
+    result = dp_samples(LEFT, RIGHT)
+    assert result.audits[0].runs == 1100
+
+def test_refuted(dp_samples):
+    dp_samples(LEFT, RIGHT, epsilon=0.1)
+
+def test_unclaimed(dp_samples):
+    dp_samples(LEFT, RIGHT)
+
+def test_mistyped(dp_samples):
+    dp_samples(LEFT, RIGHT, epsilon=1.0, pairs=True)
+""",
+    )
+    assert ran.outcomes == {"passed": 1, "failed": 3}
+    assert "600 recorded outputs" in ran.text
+    assert "What is claimed of these outputs?" in ran.text
+    assert "dp_samples has no argument 'pairs'; did you mean paired?" in ran.text

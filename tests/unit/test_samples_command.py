@@ -1,0 +1,144 @@
+"""`dpaudit samples`: recorded outputs on the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typed_commands import Typed
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "D.npy", rng.laplace(1, 1, 900))
+    np.save(tmp_path / "E.npy", rng.laplace(0, 1, 700))
+    return tmp_path
+
+
+def arriving(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Make a text standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def lines(n: int, *, shift: float = 1.0) -> str:
+    rng = np.random.default_rng(2)
+    return "".join(
+        f"{json.dumps({'dataset': name, 'output': float(rng.laplace(mean, 1))})}\n"
+        for _ in range(n) for name, mean in (("D", shift), ("Dprime", 0.0))
+    )
+
+
+def test_a_claim_is_refuted_and_replayed(typed: Typed, recordings: Path) -> None:
+    refuted = typed("samples D.npy E.npy --epsilon 0.2 --json r.json --html r.html --sarif r.sarif --junit r.xml")
+    assert refuted.code == 1
+    assert "D.npy  (900 recorded outputs)" in refuted.out
+    audit = json.loads((recordings / "r.json").read_text())["audits"][0]
+    assert audit["pair"]["left"] == {"recorded": "D.npy", "outputs": 900}
+    assert audit["pair"]["source"] == "recorded"
+    assert audit["location"] is None
+    page = (recordings / "r.html").read_text()
+    assert "900 recorded outputs" in page
+    assert "taken on trust" in page
+    assert typed(f"replay {audit['replay']} --quiet").code == 1
+    assert typed("report r.json --quiet").code == 0
+    np.save(recordings / "E.npy", np.arange(700.0))
+    changed = typed(f"replay {audit['replay']}")
+    assert changed.code == 2
+    assert "the SHA-256 of E.npy has changed" in changed.err
+
+
+def test_a_bound_without_a_claim_is_no_fault(typed: Typed, recordings: Path) -> None:
+    ran = typed("samples D.npy E.npy --alpha 0.05 --quiet --json r.json")
+    assert ran.code == 0
+    assert ran.out.startswith("BOUND  recorded outputs")
+    assert typed("report r.json --quiet").out == ran.out
+
+
+def test_the_command_line_says_what_was_asked(typed: Typed, recordings: Path) -> None:
+    typed("samples D.npy E.npy --epsilon 1 --delta 0.01 --name count --ordered --most 600 --json r.json --quiet")
+    command = json.loads((recordings / "r.json").read_text())["command"]
+    assert command == (
+        "dpaudit samples D.npy E.npy --epsilon 1.0 --delta 0.01 --ordered --name count --most 600 --seed 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("D.npy", "D.npy does not say which outputs are of D and which of D′"),
+        ("D.npy none.npy", "Cannot read none.npy: No such file"),
+        ("D.npy E.npy E.npy", "not 3"),
+        ("D.npy E.npy --blocks run", "an array has none"),
+        ("D.npy E.npy --paired", "Paired outputs come in equal numbers, not 900 of D.npy and 700 of E.npy"),
+        ("D.npy E.npy --json D.npy", "D.npy"),
+        ("D.npy E.npy --epsilon -1", "epsilon"),
+    ],
+)
+def test_mistakes_are_one_sentence(typed: Typed, recordings: Path, words: str, said: str) -> None:
+    ran = typed(f"samples {words}")
+    assert ran.code == 2
+    assert said in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_standard_input(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    arriving(monkeypatch, lines(500))
+    ran = typed("samples - --epsilon 0.2 --quiet --json r.json")
+    assert ran.code == 1
+    replay = json.loads(Path("r.json").read_text())["audits"][0]["replay"]
+    arriving(monkeypatch, lines(500))
+    assert typed(f"replay {replay} --quiet").code == 1
+    arriving(monkeypatch, lines(501))
+    assert "the SHA-256 of standard input has changed" in typed(f"replay {replay}").err
+    rows = [json.loads(line) for line in lines(500).splitlines()]
+    arriving(monkeypatch, "dataset,output\n" + "".join(f"{row['dataset']},{row['output']!r}\n" for row in rows))
+    table = typed("samples - --epsilon 0.2 --json t.json")
+    assert table.code == 1
+    bounds = [json.loads(Path(name).read_text())["audits"][0]["epsilon_lower"] for name in ("r.json", "t.json")]
+    assert bounds[0] == bounds[1]
+
+
+def test_a_stream_ends_when_the_claim_is_refuted(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    arriving(monkeypatch, lines(5_000))
+    ran = typed("samples - --epsilon 0.2 --most 5000 --json r.json")
+    assert ran.code == 1
+    audit = json.loads(Path("r.json").read_text())["audits"][0]
+    assert audit["runs"] < 4_000
+    assert "a stream cannot be read again" in typed(f"replay {audit['replay']}").err
+
+
+def test_a_stream_that_ends_too_soon(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    arriving(monkeypatch, lines(60))
+    ran = typed("samples - --epsilon 1 --most 5000")
+    assert ran.code == 3
+    assert "The stream ended after" in ran.out
+    arriving(monkeypatch, '{"dataset": "D", "output": 1}\n{"dataset": "X", "output": 1}\n')
+    wrong = typed("samples - --epsilon 1 --most 5000")
+    assert wrong.code == 2
+    assert "Line 2 of standard input has the dataset 'X'" in wrong.err
+
+
+def test_evidence_of_a_folder(typed: Typed, tmp_path: Path) -> None:
+    for name in ("D", "E"):
+        (tmp_path / name).mkdir()
+
+    def record(day: int) -> None:
+        rng = np.random.default_rng(day)
+        np.save(tmp_path / f"D/{day}.npy", rng.laplace(1, 1, 60))
+        np.save(tmp_path / f"E/{day}.npy", rng.laplace(0, 1, 60))
+
+    record(1)
+    words = "samples D E --epsilon 0.4 --name count --json e.json --quiet"
+    codes = [typed(words).code]
+    for day in range(2, 6):
+        record(day)
+        codes.append(typed(f"{words} --evidence e.json").code)
+    assert codes[0] == 3
+    assert codes[-1] == 1
+    again = typed(f"{words} --evidence e.json")
+    assert again.code == 2
+    assert "there is nothing new" in again.err
