@@ -2,7 +2,8 @@
 
 `python benchmarks/scores.py [--peer PYTHON] [--sets 2000] [--seeds 10] [--only NAME]` writes benchmarks/scores.md
 (with --only it replaces those tables of the page alone). --peer is the Python of an environment that has jax_privacy
-(`python -m venv …`, `pip install jax_privacy`); without it the tables have no columns for it. Seeds are fixed. α is 0.05 throughout.
+(`python -m venv …`, `pip install jax_privacy`); without it the tables have no columns for it. Seeds are fixed. α is
+0.05 throughout.
 """
 
 from __future__ import annotations

@@ -62,12 +62,10 @@ def upper_limits(counts: ArrayLike, n: int, *, alpha: float) -> FloatArray:
     Raises ValueError if a count is not between 0 and n, or if alpha is not in (0, 1).
     """
     number = _checked(counts, n)
+    held, limits = _table(n, alpha)
     # a count without limits of its own has the next higher limit
-    held = _held(n)
-    at = held[np.searchsorted(held, number)]
-    level = local_level(n, alpha) * _weights(at)
-    limits: FloatArray = np.where(at == n, 1.0, special.betainccinv(at + 1.0, np.maximum(n - at, 1.0), level))
-    return limits
+    found: FloatArray = limits[np.searchsorted(held, number)]
+    return found
 
 
 def lower_limits(counts: ArrayLike, n: int, *, alpha: float) -> FloatArray:
@@ -110,6 +108,14 @@ def local_level(n: int, alpha: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if _together(n, counts, math.exp(middle)) >= 1 - alpha else (low, middle)
     return math.exp(low)
+
+
+@lru_cache(maxsize=64)
+def _table(n: int, alpha: float) -> tuple[IntArray, FloatArray]:
+    """Counts that have limits of their own, and their upper limits: they depend on no data."""
+    held = _held(n)
+    level = local_level(n, alpha) * _weights(held)
+    return held, np.where(held == n, 1.0, special.betainccinv(held + 1.0, np.maximum(n - held, 1.0), level))
 
 
 def _weights(counts: IntArray) -> FloatArray:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,16 +188,22 @@ def tpr_at_fpr(in_scores: ArrayLike, out_scores: ArrayLike, fpr: float, *, alpha
         raise ValueError(f"fpr must lie between 0 and 1, not be {fpr!r}")
     n, m, share = inside.size, outside.size, alpha / 4
     falling = np.sort(outside)[::-1]
-    k = np.arange(m)
-    # {score > falling[k]} has at most k of the scores "out"
-    few = k[special.betainccinv(k + 1.0, m - k, share) <= fpr]
-    low = lower(int((inside > falling[few[-1]]).sum()), n, alpha=share) if few.size else 0.0
-    # {score >= falling[k]} has at least k + 1 of them
-    many = k[special.betaincinv(k + 1.0, m - k, share) >= fpr]
-    high = upper(int((inside >= falling[many[0]]).sum()), n, alpha=share) if many.size else 1.0
+    at_most, at_least = _order_limits(m, share)
+    # {score > falling[k]} has at most k of the scores "out", {score >= falling[k]} at least k + 1
+    few, many = int(np.searchsorted(at_most, fpr, "right")), int(np.searchsorted(at_least, fpr, "left"))
+    low = lower(int((inside > falling[few - 1]).sum()), n, alpha=share) if few else 0.0
+    high = upper(int((inside >= falling[many]).sum()), n, alpha=share) if many < m else 1.0
     allowed = math.floor(fpr * m * (1 + 1e-12))
     estimate = float((inside > falling[allowed]).mean()) if allowed < m else 1.0
     return Interval(estimate, min(low, estimate), max(high, estimate))
+
+
+@lru_cache(maxsize=64)
+def _order_limits(m: int, share: float) -> tuple[FloatArray, FloatArray]:
+    """Limits of P(X > x) and P(X ≥ x) for x the k-th largest of m values, k from 0: an upper and a lower one."""
+    above, below = np.arange(1.0, m + 1.0), np.arange(float(m), 0.0, -1.0)
+    at_most = np.asarray(special.betainccinv(above, below, share), dtype=np.float64)
+    return at_most, np.asarray(special.betaincinv(above, below, share), dtype=np.float64)
 
 
 def _counts(inside: FloatArray, outside: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:

@@ -466,8 +466,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "S61",
         "limits for all thresholds at once have less than alpha each",
         "dpaudit/stats/bands.py",
-        "level = local_level(n, alpha) * _weights(at)",
-        "level = alpha * _weights(at)",
+        "level = local_level(n, alpha) * _weights(held)",
+        "level = alpha * _weights(held)",
         ("unit/test_bands.py::test_all_limits_hold_together",),
     ),
     Mutant(

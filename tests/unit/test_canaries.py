@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.errors import DpauditError
@@ -203,3 +204,43 @@ def test_what_guesses_refuse(arguments: dict[str, Any], message: str) -> None:
 def test_what_scores_refuse(scores: object, message: str) -> None:
     with pytest.raises(DpauditError, match=message):
         dpaudit.audit_scores(scores, np.arange(20.0), epsilon=1)
+
+
+# --- the command line ---
+
+
+def test_scores_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
+    for name, scores in zip(("in", "out"), normal(2.0), strict=True):
+        np.save(tmp_path / f"{name}.npy", scores)
+    said = typed(f"scores {tmp_path}/in.npy {tmp_path}/out.npy --epsilon 1 --alpha 0.05 --json {tmp_path}/result.json")
+    assert said.code == 1
+    assert said.out == f"{dpaudit.audit_scores(*normal(2.0), epsilon=1, alpha=0.05)}\n"
+    value = json.loads((tmp_path / "result.json").read_text())
+    assert value["call"].startswith("dpaudit scores ")
+    assert value["verdict"] == "fail"
+
+
+def test_guesses_on_the_command_line(typed: Typed) -> None:
+    line = "guesses --canaries 1000 --guessed 300 --correct 240 --delta 1e-05 --alpha 0.05"
+    said = typed(f"{line} --epsilon 0.5")
+    assert (said.code, said.err) == (1, "")
+    assert "ε ≥ 1.14" in said.out
+    value = json.loads(typed(f"{line} --epsilon 3 --min-power 1 --json -").out)
+    assert value["verdict"] == "inconclusive"
+    assert "--min-power" in value["reason"]
+    assert value["call"] == f"dpaudit {line} --epsilon 3.0 --min-power 1.0".replace(
+        "--delta 1e-05 --alpha 0.05 --epsilon 3.0", "--epsilon 3.0 --delta 1e-05 --alpha 0.05"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("guesses --canaries 10 --guessed 8 --correct 9", "Of 8 guesses, 9 cannot be right."),
+        ("guesses --canaries 10 --guessed 8 --correct 2 --method x", "method must be 'binomial' or 'f-dp', not 'x'."),
+        ("scores no.npy out.npy", "Cannot read no.npy: No such file or directory."),
+    ],
+)
+def test_what_the_commands_refuse(typed: Typed, line: str, message: str) -> None:
+    said = typed(line)
+    assert (said.code, said.out, said.sentence) == (2, "", message)
