@@ -44,7 +44,7 @@ PAGES = (
         {
             "dpaudit": (
                 "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "InconclusiveAudit", "Interrupted", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff", "Profile",
             )
         },
     ),
