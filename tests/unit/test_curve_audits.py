@@ -168,7 +168,8 @@ def test_what_only_one_dataset_has_refutes_smooth_curves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "verdict"), [(GaussianDP(0.7), Verdict.FAIL), ("gdp(1.05)", Verdict.PASS), (Renyi({2: 0.5}), Verdict.FAIL)]
+    ("claim", "verdict"),
+    [(GaussianDP(0.7), Verdict.FAIL), ("gdp(1.05)", Verdict.PASS), (Renyi({2: 0.5}), Verdict.FAIL)],
 )
 def test_samples_test_the_whole_curve(claim: Any, verdict: Verdict) -> None:
     """False alarms: at most 0.001 for the second; the seed is fixed."""
