@@ -46,7 +46,7 @@ PAGES = (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
                 "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
-                "StabilityViolation",
+                "StabilityViolation", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff", "Profile",
             )
         },
     ),

@@ -7,7 +7,7 @@ import math
 from dpaudit.report import wording
 from dpaudit.report.chains import estimated
 from dpaudit.report.numbers import count, error, power_below, small
-from dpaudit.results.model import Audit, Chain, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
+from dpaudit.results.model import Audit, Chain, CurveRecord, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
 
 
 def method(audit: Audit, alpha: float) -> list[str]:
@@ -16,7 +16,7 @@ def method(audit: Audit, alpha: float) -> list[str]:
     if wording.recorded(audit):
         paragraphs.append(_recorded(audit))
     if audit.sequential is not None:
-        paragraphs += [_sequential(audit.sequential), _counting(audit)]
+        paragraphs += [_sequential(audit.sequential, curve=audit.curve), _counting(audit)]
         if audit.floating_point is not None:
             paragraphs.append(_bit_patterns(audit.floating_point))
         paragraphs.append(_errors(audit, audit.sequential, alpha))
@@ -38,7 +38,7 @@ def _recorded(audit: Audit) -> str:
     ).rstrip()
 
 
-def _sequential(evidence: SequentialEvidence) -> str:
+def _sequential(evidence: SequentialEvidence, *, curve: CurveRecord | None = None) -> str:
     text = (
         "Both datasets of every pair were sampled in batches. The claim says p ≤ e^ε q + δ for the probabilities "
         "p and q of an event under D and D′. The pairs were chosen before the first test. The first batch of a pair "
@@ -46,10 +46,9 @@ def _sequential(evidence: SequentialEvidence) -> str:
         "earlier batches, and is then used for learning too. Each test is a likelihood ratio against its reverse "
         "information projection on the claim. The product of a pair's likelihood ratios, averaged over the pairs, is a "
         f"test martingale (an e-process): if the claim holds, it ever reaches 1/α′ with probability at most α′ = "
-        f"{small(evidence.alpha)}, by Ville's inequality. It can therefore be checked after every batch. The claim is "
-        "refuted when the e-process has reached 1/α′ at the claimed ε and at every smaller ε of a grid, so the same "
-        "α′ covers its bound on ε. Sampling for the e-process stops when the claim is refuted, unless the option "
-        "certify is set."
+        f"{small(evidence.alpha)}, by Ville's inequality. It can therefore be checked after every batch. "
+        f"{_level(curve)} "
+        "Sampling for the e-process stops when the claim is refuted, unless the option certify is set."
     )
     if len(evidence.seeds) > 1:
         text += (
@@ -58,6 +57,19 @@ def _sequential(evidence: SequentialEvidence) -> str:
             "selected by their outcome."
         )
     return text
+
+
+def _level(curve: CurveRecord | None) -> str:
+    if curve is None:
+        return (
+            "The claim is refuted when the e-process has reached 1/α′ at the claimed ε and at every smaller ε of a "
+            "grid, so the same α′ covers its bound on ε."
+        )
+    return (
+        f"The claim is a curve, {curve.label}, from which {count(curve.points)} (ε, δ) were taken. Each of them "
+        "follows from the claim. Every batch tests the one at which the earlier batches show most, so that one α′ covers them "
+        "all. The claim is refuted when the e-process has reached 1/α′."
+    )
 
 
 def _counting(audit: Audit) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_points_are_on_the_curve_and_it_falls(curve: Curve) -> None:
     epsilons, deltas = zip(*curve.points, strict=True)
     assert list(epsilons) == sorted(set(epsilons))
     assert all(d == pytest.approx(curve.delta_at(e), abs=1e-9) for e, d in curve.points)
-    assert all(a >= b for a, b in zip(deltas, deltas[1:], strict=False))
+    assert all(a >= b for a, b in pairwise(deltas))
     assert all(curve.scaled(2.0).delta_at(e) >= d - 1e-12 for e, d in curve.points)
     assert curve.typical in epsilons
     assert pickle.loads(pickle.dumps(curve)) == curve
