@@ -217,7 +217,7 @@ class Traced:
 
 
 TRACED = (
-    Traced(share_of_smokers, share_of_smokers_fixed, ([0, 1, 1, 0], [0, 1, 1, 0, 1]), A),
+    Traced(share_of_smokers, share_of_smokers_fixed, ([0, 1], [0, 1, 1]), A),
     Traced(mean_clipped_late, mean_clipped_late_fixed, ([0.5] * 10, [0.5] * 9 + [50.0])),
     Traced(hobbies_present, hobbies_present_fixed, (["chess", "judo"], ["chess", "judo", "skiing"]), A),
     Traced(mean_of_tens, mean_of_tens_fixed, ([0] * 10, [0] * 9 + [10])),
