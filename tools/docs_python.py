@@ -43,8 +43,8 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "audit", "assert_private", "trace", "verify", "worst", "compare", "load", "Result",
+                "PrivacyViolation", "InconclusiveAudit", "Interrupted",
             )
         },
     ),
@@ -58,6 +58,14 @@ PAGES = (
             "dpaudit.results.stream", "dpaudit.results.faults",
         ),
         {"dpaudit.api.result": ("Plots",)},
+    ),
+    Page(
+        "traces",
+        "Traces",
+        "What {py:func}`dpaudit.trace` returns, and the registry of noise functions of other libraries; "
+        "{doc}`../../how-to/trace` shows both.",
+        ("dpaudit.traces.alarms", "dpaudit.traces.hooks"),
+        {"dpaudit.traces.hooks": ("NoiseFunction", "Parameters", "register", "registered")},
     ),
     Page(
         "testing",
