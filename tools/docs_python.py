@@ -43,7 +43,7 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "verify",
+                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "trace", "verify",
                 "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult", "PrivacyViolation",
                 "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
                 "StabilityViolation", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff", "Profile",
@@ -60,6 +60,14 @@ PAGES = (
             "dpaudit.results.stream", "dpaudit.results.faults",
         ),
         {"dpaudit.api.result": ("Plots",)},
+    ),
+    Page(
+        "traces",
+        "Traces",
+        "What {py:func}`dpaudit.trace` returns, and the registry of noise functions of other libraries; "
+        "{doc}`../../how-to/trace` shows both.",
+        ("dpaudit.traces.alarms", "dpaudit.traces.hooks"),
+        {"dpaudit.traces.hooks": ("NoiseFunction", "Parameters", "register", "registered")},
     ),
     Page(
         "testing",

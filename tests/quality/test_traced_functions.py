@@ -52,6 +52,7 @@ def test_no_fix_is_accused(case: Traced) -> None:
             assert not trace.alarms, str(trace)
 
 
+@pytest.mark.slow(fast={"seeded_report", "mean_of_tens"})
 @pytest.mark.parametrize("case", TRACED, ids=lambda case: case.name)
 def test_samples_confirm_what_a_trace_says(case: Traced) -> None:
     """A correct claim is refuted with probability 0.001 for each fix at most."""

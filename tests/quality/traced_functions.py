@@ -193,12 +193,14 @@ class Traced:
     Args:
         bug, fix: the functions.
         pair: D and D′.
+        data: a description of the records.
         relation, epsilon, delta: of the claim of both.
     """
 
     bug: Callable[..., Any]
     fix: Callable[..., Any]
     pair: tuple[list[Any], list[Any]]
+    data: str
     relation: str = R
     epsilon: float = EPSILON
     delta: float = 0.0
@@ -216,17 +218,20 @@ class Traced:
         return at
 
 
+UNIT, HOBBY = "floats(0, 1)", "sampled_from(['chess', 'judo', 'skiing'])"
 TRACED = (
-    Traced(share_of_smokers, share_of_smokers_fixed, ([0, 1, 1, 0], [0, 1, 1, 0, 1]), A),
-    Traced(mean_clipped_late, mean_clipped_late_fixed, ([0.5] * 10, [0.5] * 9 + [50.0])),
-    Traced(hobbies_present, hobbies_present_fixed, (["chess", "judo"], ["chess", "judo", "skiing"]), A),
-    Traced(mean_of_tens, mean_of_tens_fixed, ([0] * 10, [0] * 9 + [10])),
-    Traced(two_answers_one_noise, two_answers_one_noise_fixed, ([20, 40, 70], [20, 40, 70, 80]), A),
-    Traced(noise_on_another_variable, noise_on_another_variable_fixed, ([0.5, 1.0], [0.5, 0.0])),
-    Traced(branch_before_the_noise, branch_before_the_noise_fixed, ([1.0] * 5, [1.0] * 4 + [0.0])),
-    Traced(early_return, early_return_fixed, ([0.5, 0.2], [0.5, -1.0])),
-    Traced(scale_of_each_key, scale_of_each_key_fixed, (["judo"] * 2, ["judo"] * 3), A),
-    Traced(seeded_report, seeded_report_fixed, ([0.5, 1.0], [0.5, 0.0])),
-    Traced(scale_of_the_range, scale_of_the_range_fixed, ([1, 2, 3, 10], [1, 2, 3, 4])),
-    Traced(outlier_not_clipped, outlier_not_clipped_fixed, ([0.5] * 5, [0.5] * 4 + [90.0]), delta=1e-5, epsilon=1.0),
+    Traced(share_of_smokers, share_of_smokers_fixed, ([0, 1], [0, 1, 1]), "integers(0, 1)", A),
+    Traced(mean_clipped_late, mean_clipped_late_fixed, ([0.5] * 10, [0.5] * 9 + [50.0]), "floats(0, 100)"),
+    Traced(hobbies_present, hobbies_present_fixed, (["chess", "judo"], ["chess", "judo", "skiing"]), HOBBY, A),
+    Traced(mean_of_tens, mean_of_tens_fixed, ([0] * 10, [0] * 9 + [10]), "integers(0, 10)"),
+    Traced(two_answers_one_noise, two_answers_one_noise_fixed, ([20, 40, 70], [20, 40, 70, 80]), "integers(0, 99)", A),
+    Traced(noise_on_another_variable, noise_on_another_variable_fixed, ([0.5, 1.0], [0.5, 0.0]), UNIT),
+    Traced(branch_before_the_noise, branch_before_the_noise_fixed, ([1.0] * 5, [1.0] * 4 + [0.0]), UNIT),
+    Traced(early_return, early_return_fixed, ([0.5, 0.2], [0.5, -1.0]), "floats(-1, 1)"),
+    Traced(scale_of_each_key, scale_of_each_key_fixed, (["judo"] * 2, ["judo"] * 3), HOBBY, A),
+    Traced(seeded_report, seeded_report_fixed, ([0.5, 1.0], [0.5, 0.0]), UNIT),
+    Traced(scale_of_the_range, scale_of_the_range_fixed, ([1, 2, 3, 10], [1, 2, 3, 4]), "integers(0, 10)"),
+    Traced(
+        outlier_not_clipped, outlier_not_clipped_fixed, ([0.5] * 5, [0.5] * 4 + [90.0]), "floats(0, 100)", delta=1e-5
+    ),
 )

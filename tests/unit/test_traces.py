@@ -1,4 +1,4 @@
-"""Traces: recorded draws have numpy's shapes and types, the shift has its cost, hooks are undone, nothing is changed."""
+"""Traces: recorded draws are as numpy's, the shift has its cost, hooks are undone, nothing is changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import math
 import random
 import sys
+from contextlib import suppress
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,12 @@ from scipy.stats import kstest
 
 import dpaudit
 from dpaudit.errors import UsageError
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.traced import trace_pairs
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.runner import Runner
 from dpaudit.traces import hooks
 from dpaudit.traces.hooks import NoiseFunction, Parameters, hooked, register
 from dpaudit.traces.linear import cheapest_shift, fitted
@@ -153,28 +160,28 @@ def test_there_may_be_no_shift(factors: Any, difference: Any, up: Any, down: Any
 
 def test_the_cost_is_the_supremum_of_the_loss_of_a_sum_of_two_laplace_draws() -> None:
     """By numerical convolution, far out in the tail: the cost is the ε of the pair, not only a bound on it."""
-    x = np.linspace(-80, 80, 64_001)
+    x = np.linspace(-80, 80, 8_001)
     step = x[1] - x[0]
     density = np.convolve(np.exp(-np.abs(x)) / 2, np.exp(-np.abs(x) / 2) / 4, mode="same") * step
-    shifted = np.interp(x - 1, x, density)
+    shifted = np.roll(density, round(1 / step))
     middle = np.abs(x) < 30
     loss = float(np.abs(np.log(density[middle] / shifted[middle])).max())
     found = cheapest_shift(np.array([[1.0, 2.0]]), np.ones(1), np.zeros(1), np.ones(2), np.ones(2))
     assert found is not None
     assert math.isclose(found[0], 0.5)
-    assert 0.49 < loss < 0.5 + 1e-6
+    assert 0.49 < loss < 0.5 + 1e-3
 
 
 def test_linear_outputs_are_fitted_and_others_are_not() -> None:
     rng = np.random.default_rng(0)
-    z = rng.laplace(size=(7, 20)) * np.array([1, 1, 1, 1, 40, 40, 20])[:, None]
+    z = rng.laplace(size=(7, 10)) * np.array([1, 1, 1, 1, 40, 40, 20])[:, None]
     for y, factors in (
         (3 + 2 * z[:, 4], {4: 2.0}), (z[:, 1] - 5 * z[:, 7], {1: 1.0, 7: -5.0}), (np.full(7, 2.5), {}),
     ):
         model = fitted(z, y)
         assert model is not None
         assert model.everywhere
-        expected = np.zeros(20)
+        expected = np.zeros(10)
         for at, factor in factors.items():
             expected[at] = factor
         assert np.allclose(model.factors, expected)
@@ -234,7 +241,8 @@ def test_noise_functions_of_libraries_are_recorded_and_put_back(library: Any) ->
 
 def test_a_trace_follows_noise_of_a_library(library: Any) -> None:
     def count(data: Any, rng: Generator) -> float:
-        return sys.modules["noisy_library"].Laplace(2.0, 1.0).randomise(float(len(data)))  # type: ignore[no-any-return,attr-defined]
+        library: Any = sys.modules["noisy_library"]
+        return float(library.Laplace(2.0, 1.0).randomise(float(len(data))))
 
     wrong = dpaudit.trace(count, epsilon=1.0, relation="add-remove-one", pair=([0], [0, 1]))
     right = dpaudit.trace(count, epsilon=2.0, relation="add-remove-one", pair=([0], [0, 1]))
@@ -252,18 +260,18 @@ def test_a_bad_registration_is_refused(where: str, distribution: str, words: str
 
 
 def test_globals_are_as_they_were() -> None:
-    laplace, default_rng, urandom = np.random.laplace, np.random.default_rng, random._urandom  # type: ignore[attr-defined]
-    state, numpy_state = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index,union-attr]
+    laplace, default_rng, urandom = np.random.laplace, np.random.default_rng, vars(random)["_urandom"]
+    state, numpy_state = random.getstate(), str(np.random.get_state())  # noqa: NPY002
 
     def noisy(data: Any, rng: Generator) -> float:
-        np.random.seed(1)
-        return len(data) + np.random.laplace() + random.random()
+        np.random.seed(1)  # noqa: NPY002
+        return len(data) + np.random.laplace() + random.random()  # noqa: NPY002
 
     dpaudit.trace(noisy, epsilon=1.0, relation="add-remove-one", pair=([0], [0, 1]))
     assert (np.random.laplace, np.random.default_rng) == (laplace, default_rng)
-    assert random._urandom is urandom  # type: ignore[attr-defined]
+    assert vars(random)["_urandom"] is urandom
     assert random.getstate() == state
-    assert np.random.get_state()[1].tolist() == numpy_state  # type: ignore[index,union-attr]
+    assert str(np.random.get_state()) == numpy_state  # noqa: NPY002
 
 
 CALLED: list[int] = []
@@ -327,10 +335,10 @@ def test_mechanisms_and_other_peoples_randomness_are_refused() -> None:
     def own(data: Any, rng: Generator) -> float:
         return 0.0
 
-    own.reproducible = False  # type: ignore[attr-defined]
+    vars(own)["reproducible"] = False
     with pytest.raises(UsageError, match="does not come from rng"):
         dpaudit.trace(own, epsilon=1.0, pair=([0], [1]))
-    with pytest.raises(UsageError, match="needs no trace|need no trace"):
+    with pytest.raises(UsageError, match="need no trace"):
         dpaudit.trace("LaplaceMechanism", epsilon=1.0, pair=([0], [1]))
 
 
@@ -351,7 +359,7 @@ def test_an_audit_shows_the_alarm_and_its_values() -> None:
     assert note.sentence.startswith("Trace: ")
     assert note.values["alarm"] == "shift_costs_more"
     assert note.values["source"] == "return len(data) + rng.laplace(0, 0.5)"
-    assert math.isclose(float(note.values["epsilon"]), 2.0, rel_tol=1e-5)  # type: ignore[arg-type]
+    assert note.values["epsilon"] == pytest.approx(2.0, rel=1e-5)
     assert note.values["pair"] == ""
     written = json.loads(result.to_json())["audits"][0]["notes"]
     assert note.sentence in [one["sentence"] for one in written]
@@ -360,30 +368,59 @@ def test_an_audit_shows_the_alarm_and_its_values() -> None:
 def test_an_alarm_alone_refutes_nothing() -> None:
     """With 40 samples nothing is refuted, whatever a trace says."""
     result = dpaudit.audit(wrong_scale, epsilon=1.0, relation="add-remove-one", pair=([0], [0, 1]), runs=40)
-    assert result.verdict.value == "INCONCLUSIVE"
+    assert result.verdict is Verdict.INCONCLUSIVE
     assert [note.code for note in result.audit.notes if note.code == "trace"] == ["trace"]
 
 
-def test_a_search_begins_with_a_pair_that_has_an_alarm() -> None:
-    def outlier(data: Any, rng: Generator) -> float:
-        return float(sum(x for x in data if x == 37)) / 37 + rng.laplace(0, 0.2)
+def zeros(data: Any, rng: Generator) -> float:
+    return 3.0 * min(data.count(0), 1) + rng.laplace(0, 1)
 
-    result = dpaudit.audit(outlier, epsilon=1.0, relation="add-remove-one", data="sampled_from([0, 37, 50])", runs=3_000)
-    (note, *_) = [note for note in result.audit.notes if note.code == "trace"]
-    assert result.verdict.value == "FAIL"
-    assert "Seen on D = " in note.sentence
+
+def test_a_search_begins_with_a_pair_that_has_an_alarm() -> None:
+    request = Request(
+        (zeros,), epsilon=1.0, relation="add-remove-one", data="sampled_from([0, 1])", runs=6_000, door="Python"
+    )
+    job, findings = jobs_of(request)[0], Findings()
+    before = dpaudit.trace(zeros, epsilon=1.0, relation="add-remove-one", pair=(job.pairs[0].left, job.pairs[0].right))
+    steps = trace_pairs(job, Runner(), findings, seed=0)
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    first = end.value.value.pairs[0]
+    assert not before.alarms
+    assert {first.left.count(0), first.right.count(0)} == {0, 1}
+    assert set(end.value.value.pairs) == set(job.pairs)
+    (note,) = findings.notes
+    assert "(Seen on D = " in note.sentence("Python")
+
+
+def test_a_time_limit_leaves_less_to_be_traced() -> None:
+    request = Request((zeros,), epsilon=1.0, relation="add-remove-one", data="sampled_from([0, 1])", runs=6_000)
+    job = jobs_of(request)[0]
+    for limit, calls in ((0.1, 0), (60.0, 1)):
+        findings = Findings(call_time=0.2)
+        with suppress(StopIteration):
+            next(trace_pairs(job, Runner(1, limit), findings, seed=0))
+        assert len(findings.notes) <= calls
+
+
+def test_without_an_alarm_the_pairs_stay_in_their_order() -> None:
+    request = Request((right_scale,), epsilon=1.0, relation="add-remove-one", data="integers(0, 3)", runs=2_000)
+    job, findings = jobs_of(request)[0], Findings()
+    with pytest.raises(StopIteration) as end:
+        next(trace_pairs(job, Runner(), findings, seed=0))
+    assert end.value.value is job
+    assert not findings.notes
 
 
 def test_without_an_alarm_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     def audited() -> Any:
         whole = json.loads(dpaudit.audit(
-            right_scale, epsilon=1.0, relation="add-remove-one", data="integers(0, 3)", runs=1_000
+            right_scale, epsilon=1.0, relation="add-remove-one", pair=([0], [0, 1]), runs=500
         ).to_json())
         del whole["timings"]
         return whole
 
     traced = audited()
-    monkeypatch.setattr("dpaudit.evidence.traced.MOST_TRACED", 0)
     monkeypatch.setattr("dpaudit.evidence.traced.trace_pairs", _no_trace)
     assert audited() == traced
 
