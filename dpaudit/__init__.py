@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from dpaudit.api.functions import assert_private, audit, compare, verify, worst
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
+    from dpaudit.api.stability import StabilityResult, StabilityViolation, assert_stable, audit_stability
     from dpaudit.language import Claim
 
 __all__ = [
-    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
-    "load", "verify", "worst",
+    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "StabilityResult", "StabilityViolation",
+    "assert_private", "assert_stable", "audit", "audit_stability", "compare", "load", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
@@ -27,8 +28,12 @@ _WHERE = {
     "Interrupted": "dpaudit.api.outcomes",
     "PrivacyViolation": "dpaudit.api.outcomes",
     "Result": "dpaudit.api.result",
+    "StabilityResult": "dpaudit.api.stability",
+    "StabilityViolation": "dpaudit.api.stability",
     "assert_private": "dpaudit.api.functions",
+    "assert_stable": "dpaudit.api.stability",
     "audit": "dpaudit.api.functions",
+    "audit_stability": "dpaudit.api.stability",
     "compare": "dpaudit.api.functions",
     "load": "dpaudit.api.result",
     "verify": "dpaudit.api.functions",

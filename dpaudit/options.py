@@ -289,7 +289,35 @@ COMPARE: tuple[Option, ...] = (
     SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,
 )
+AT_MOST = Option(
+    "stability", "text", "Claimed: inputs d steps apart give outputs at most C times d apart; 2, 0.5 or 1/3.",
+    word="at_most", unset="the target's own", panel="Claim", metavar="C", at="at_most",
+)
+METRIC = Option(
+    "metric", "text",
+    "Distance of outputs: absolute, l1, l2, linf; of datasets symmetric, insert-delete, change-one, hamming; discrete.",
+    unset="the target's own, or absolute", panel="Claim", metavar="NAME",
+)
+ANY_ORDER = Option(
+    "any_order", "flag", "D and D′ may list their records in different orders.", default=False, panel="Datasets"
+)
+STABILITY: tuple[Option, ...] = (
+    AT_MOST,
+    METRIC,
+    RELATION,
+    PAIR,
+    DATA.but(
+        about="Description of a record, e.g. 'integers(0, 100)', or a table (.csv, .parquet, .npy); dpaudit searches "
+        "for pairs."
+    ),
+    SIZE.but(unset="6 and fewer"),
+    ANY_ORDER,
+    READ,
+    COMPARED.but(about="Most pairs that are tried.", at="", always=False),
+    TIME.but(about="Time limit of the search."),
+    SEED,
+)
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
-    {"check": CHECK, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
+    {"check": CHECK, "verify": VERIFY, "worst": WORST, "compare": COMPARE, "stability": STABILITY}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""

@@ -259,6 +259,36 @@ def worst_command(
     finish(request, outputs, quiet=quiet, verbose=verbose)
 
 
+@app.command(
+    "stability", cls=PanelCommand,
+    epilog=epilog(
+        "dpaudit stability my.py:clipped_sum --at-most 1 --data 'floats(0, 1)' --relation add-remove-one",
+        "dpaudit stability my.py:pairs --at-most 1 --metric symmetric --data 'integers(0, 9)'",
+    ),
+)
+@with_options
+def stability_command(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A function f(dataset) or a transformation of OpenDP: file.py:name or module:name.",
+            rich_help_panel=WHAT,
+        ),
+    ],
+    given: Given,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE", help="Write the result as JSON (- for stdout).", rich_help_panel=OUTPUT),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Search for a violation of a deterministic function's stability."""
+    from dpaudit.cli.stability import finish_stability, stability_request
+
+    finish_stability(stability_request(target, given), json, quiet=quiet, verbose=verbose)
+
+
 @app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
 @with_options
 def compare_command(
@@ -335,10 +365,15 @@ def replay_command(
     from dpaudit.cli.run import code_of, compared, run, written
     from dpaudit.engine import store
     from dpaudit.plans.request import Request
+    from dpaudit.plans.stability import is_stability
     from dpaudit.report.event_log import EventLog
     from dpaudit.results.faults import exit_code
 
     kept = store.get(identifier)
+    if is_stability(kept.request):
+        from dpaudit.cli.stability import replay_stability
+
+        replay_stability(kept, outputs, quiet=quiet, verbose=verbose)
     request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:

@@ -90,7 +90,8 @@ def with_options(command: _Command) -> _Command:
 
     @functools.wraps(command)
     def parsed(**values: Any) -> object:
-        values["outputs"] = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
+        if "outputs" in hints:
+            values["outputs"] = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
         if table:
             values["given"] = {option.key: values.pop(option.key) for option in table}
         return command(**values)

@@ -34,13 +34,13 @@ def command_line(request: Request) -> str:
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     for option in OPTIONS[command]:
         if not option.silent:
-            words += _words(option, request)
+            words += option_words(option, request)
     if command == "check":
         words += _PARTS_CHECKED[request.only] if any(map(in_catalogue, request.targets)) else ()
     return shlex.join(words)
 
 
-def _words(option: Option, request: Request) -> Iterator[str]:
+def option_words(option: Option, request: Any) -> Iterator[str]:
     """The option and its value, where it has to be named."""
     value: Any = request
     for part in option.place.split("."):

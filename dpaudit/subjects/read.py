@@ -53,6 +53,11 @@ def reader_name(reader: object) -> str:
     return str(getattr(reader, "__name__", type(reader).__name__)).replace("<lambda>", "a lambda")
 
 
+def reads(reader: Reader, name: str) -> Reader:
+    """A reader of the outputs of a function of this name, which names itself where it raises."""
+    return _ReadOnce(reader, name)
+
+
 def reading(
     function: Mechanism | Callable[..., object], read: str | Reader, name: str
 ) -> Callable[..., object]:

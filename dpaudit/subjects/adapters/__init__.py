@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TypeVar
 
-from dpaudit.subjects.adapters.base import Adapted
+from dpaudit.subjects.adapters.base import Adapted, Transformed
 
-__all__ = ["LIBRARIES", "Adapted", "adapted"]
+__all__ = ["LIBRARIES", "Adapted", "Transformed", "adapted", "transformed"]
 
 _Target = TypeVar("_Target")
 
@@ -54,6 +54,18 @@ def adapted(target: _Target) -> _Target | Adapted:
         return target
     wrapped: Adapted = import_module(where).wrap(target)
     return wrapped
+
+
+def transformed(target: object) -> Transformed | None:
+    """A transformation of OpenDP with the stability that it states; None for anything else.
+
+    Raises:
+        UsageError: an object of OpenDP of another kind, or whose metrics have no counterpart here.
+    """
+    if isinstance(target, str) or not any(name == "opendp" for name in _libraries(target)):
+        return None
+    made: Transformed = import_module(_ADAPTERS["opendp"]).transformation(target)
+    return made
 
 
 def _libraries(target: object) -> Iterator[str]:

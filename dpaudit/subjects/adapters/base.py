@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.extras import install_command
-from dpaudit.language import Claim
+from dpaudit.language import Claim, Relation
 from dpaudit.options import DATA, SIZE
 
 _Record = TypeVar("_Record")
@@ -53,6 +53,44 @@ class Adapted:
         """`size` outputs of independent runs."""
         # one by one as the library returned them: their types are part of what an attacker sees
         return list(self.draw(dataset, rng, size))
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A library's deterministic transformation as a function f(dataset), with the stability that it states.
+
+    Args:
+        name: as in reports.
+        source: the library, its version, and where the claim is read.
+        function: the records → the output.
+        relation: of the inputs.
+        any_order: whether records have no order.
+        metric: of the outputs.
+        map: steps of the relation → the largest distance of the outputs.
+        size: the number of records that its domain fixes; None for any.
+        data: a description of its records; None where it is not known.
+        notes: sentences for the report.
+    """
+
+    name: str
+    source: str
+    function: Callable[[list[Any]], object]
+    relation: Relation
+    any_order: bool
+    metric: str
+    map: Callable[[int], object]
+    size: int | None = None
+    data: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def __name__(self) -> str:
+        """Of the instance, as a function has one; the class keeps its own."""
+        return self.name
+
+    def __call__(self, dataset: Sequence[object]) -> object:
+        """The output."""
+        return self.function(list(dataset))
 
 
 def library(module: str, package: str, extra: str) -> ModuleType:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
@@ -19,7 +20,7 @@ from dpaudit.language import (
     Claim,
     Relation,
 )
-from dpaudit.subjects.adapters.base import Adapted, library, only_record, version_of
+from dpaudit.subjects.adapters.base import Adapted, Transformed, library, only_record, version_of
 
 _RECORDS = ("SymmetricDistance", "InsertDeleteDistance")
 """Metrics that count records added and removed."""
@@ -88,6 +89,80 @@ def wrap(
         return outputs if read is None else [read(output) for output in outputs]
 
     return Adapted(name, claim, source, draw, reproducible=False, portable=False)
+
+
+_OUTPUTS = {
+    "AbsoluteDistance": "absolute", "L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf",
+    "SymmetricDistance": "symmetric", "InsertDeleteDistance": "insert-delete", "ChangeOneDistance": "change-one",
+    "HammingDistance": "hamming", "DiscreteDistance": "discrete",
+}
+"""Metrics of outputs by OpenDP's names."""
+_UNORDERED = ("SymmetricDistance", "ChangeOneDistance")
+"""Metrics of datasets whose records have no order."""
+
+
+def transformation(made: Any, *, name: str = "OpenDP transformation") -> Transformed:
+    """A transformation of OpenDP, with the stability that its `map` states.
+
+    Args:
+        made: an `opendp.mod.Transformation`.
+        name: as in reports.
+
+    Raises:
+        UsageError: it is no transformation, or one of its metrics has no counterpart here.
+    """
+    mod = library("opendp.mod", "OpenDP", "opendp")
+    if isinstance(made, mod.Measurement):
+        raise UsageError("A measurement is random and has a claim of privacy: audit it with `dpaudit check`.")
+    if not isinstance(made, mod.Transformation):
+        raise UsageError(f"This {type(made).__name__} is no transformation; chain one, such as >> dp.t.then_sum().")
+    metric, known = _kind(made.input_metric), _size(made.input_domain)
+    reach = _distance(made, metric, known, None)
+    relation = _relation(made, metric, known, reach)
+    output = _OUTPUTS.get(_kind(made.output_metric))
+    if output is None:
+        raise UsageError(f"{_words(made.output_metric)} has no counterpart among the output metrics of dpaudit.")
+    domain = _words(made.input_domain)
+    columns = re.match(r"NPArray2Domain\(.*?num_columns=(\d+)", domain)
+    argument = (
+        _Argument(name, metric, str(made.input_carrier_type), known)
+        if columns is None
+        else lambda dataset: np.array(dataset, dtype=float).reshape(-1, int(columns[1]))
+    )
+    return Transformed(
+        name,
+        f"OpenDP {version_of('opendp')}: map of {domain}, {_words(made.input_metric)} → "
+        f"{_words(made.output_metric)}",
+        lambda dataset: made(argument(dataset)),
+        relation,
+        metric in _UNORDERED,
+        output,
+        lambda steps: made.map(type(reach)(steps * reach)),
+        known if metric not in _ANSWERS else None,
+        _described(domain) if columns is None else f"tuples({', '.join([_FINITE] * int(columns[1]))})",
+    )
+
+
+_FINITE = "floats(-100, 100, allow_nan=False, allow_infinity=False)"
+"""Values that are not finite are in few domains; `data=` adds them."""
+
+
+def _described(domain: str) -> str | None:
+    """A description of the records of a vector domain of bounded or unbounded values; None for any other."""
+    match = re.match(r"(?:VectorDomain\()?AtomDomain\((.*?T=\w+)\)", domain)
+    if match is None:
+        return None
+    bounds, atom = re.search(r"bounds=\[([^,\]]+), ([^\]]+)\]", match[1]), match[1].rpartition("T=")[2]
+    if atom == "bool":
+        return "booleans()"
+    if atom == "String":
+        return "sampled_from(['', 'a', 'b', 'c'])"
+    if re.fullmatch(r"[iu]\d+|[iu]size", atom):
+        low, high = (bounds[1], bounds[2]) if bounds else (str(-100 if atom[0] == "i" else 0), "100")
+        return f"integers({low}, {high})"
+    if atom.startswith("f"):
+        return _FINITE.replace("-100, 100", f"{bounds[1]}, {bounds[2]}") if bounds else _FINITE
+    return None
 
 
 def _kind(described: object) -> str:
