@@ -44,7 +44,8 @@ PAGES = (
         {
             "dpaudit": (
                 "audit", "assert_private", "verify", "worst", "compare", "load", "Result", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
+                "StabilityViolation",
             )
         },
     ),

@@ -262,8 +262,8 @@ def worst_command(
 @app.command(
     "stability", cls=PanelCommand,
     epilog=epilog(
-        "dpaudit stability my.py:clipped_sum --at-most 1 --data 'floats(0, 1)' --relation add-remove-one",
-        "dpaudit stability my.py:pairs --at-most 1 --metric symmetric --data 'integers(0, 9)'",
+        "dpaudit stability my.py:total --at-most 9 --data 'integers(0, 9)'",
+        "dpaudit stability my.py:f --at-most 1 --metric l1 --pair '[0,1]' '[1,1]'",
     ),
 )
 @with_options

@@ -3,8 +3,8 @@
 Cebere, Erb, Desfontaines, Bellet and Fitzsimons, "Privacy in Theory, Bugs in Practice: A Grey-Box Auditing Framework of
 Differential Privacy Libraries" (arXiv 2602.17454), and the examples of its artifact: a size that is taken for public,
 classes that are inferred from the data, a budget that is spent twice, a NaN that clipping keeps, a sensitivity that
-becomes 0, a sum of what was not clipped. The seventh is reported of dpmm: missing values get a category only where there
-is one, so that the synthetic data have missing values only then.
+becomes 0, a sum of what was not clipped. The seventh is reported of dpmm: missing values get a category only where
+there is one, so that the synthetic data have missing values only then.
 
 Each is a function with a claim of ε = 1, and the deterministic part that the bug is in with the stability that its
 noise or its control flow takes for granted.

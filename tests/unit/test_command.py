@@ -136,7 +136,7 @@ def test_the_functions_take_the_options_of_the_table() -> None:
     """They are written out for editors; names and defaults are the table's, but for `groups` of `verify`."""
     others = {"target", "name", "claim", "progress", "only"}
     for name, options in OPTIONS.items():
-        function = getattr(dpaudit, "audit" if name == "check" else name)
+        function = getattr(dpaudit, {"check": "audit", "stability": "audit_stability"}.get(name, name))
         taken = inspect.signature(function).parameters
         assert set(taken) - others == {option.name for option in options} - ({"jobs"} - set(taken)), name
         for option in options:

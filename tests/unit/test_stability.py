@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
@@ -126,6 +127,21 @@ def test_a_small_domain_is_proved() -> None:
     assert (refuted.verdict, refuted.distance) == (Verdict.FAIL, "3")
     assert refuted.pair is not None
     assert sorted(map(len, (refuted.pair.left, refuted.pair.right))) == [3, 4]
+
+
+def test_a_search_that_is_cut_short_proves_nothing() -> None:
+    begun = Counter[int]()
+
+    def slow(xs: list[int]) -> int:
+        begun[0] += 1
+        time.sleep(0.01)
+        return len(xs)
+
+    result = dpaudit.audit_stability(slow, 1, relation=ADD, data="booleans()", time=0.1)
+    assert begun[0] < 60
+    assert (result.verdict, result.reason_code) == (Verdict.PASS, StabilityCode.NOT_VIOLATED)
+    assert not result.proved
+    assert result.domain is None
 
 
 def test_rounding_is_said_to_be_rounding() -> None:

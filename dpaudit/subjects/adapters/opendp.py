@@ -69,7 +69,8 @@ def wrap(
     if not isinstance(measurement, mod.Measurement):
         kind = type(measurement)
         raise UsageError(
-            f"This {kind.__module__}.{kind.__name__} makes no private release; chain a measurement to it (>>)."
+            f"This {kind.__module__}.{kind.__name__} makes no private release; chain a measurement to it (>>), or "
+            "audit the stability of a transformation with `dpaudit stability`."
         )
     metric, known = _kind(measurement.input_metric), _size(measurement.input_domain)
     d_in = _distance(measurement, metric, known, d_in)
