@@ -201,18 +201,22 @@ class _Search:
     def _domain(self, records: Records) -> list[Pair] | None:
         """Every pair of the datasets of these records, where there are few."""
         job = self.job
-        size = job.size
-        values = records.every(MOST_DATASETS)
-        if values is None or (job.any_order and size > MOST_IN_ANY_ORDER):
+        values, (least, most) = records.every(MOST_DATASETS), self._sizes
+        if values is None or (job.any_order and most > MOST_IN_ANY_ORDER) or job.relation.kind == "users":
+            # users have any number of records
             return None
-        if job.relation.kind == "users" or (job.sizes is not None and job.sizes[0] != job.sizes[1]):
-            # neighbours of the first have any number of records; the second needs some of a size alone
+        if sum(len(values) ** n for n in range(least, most + 1)) > MOST_DATASETS:
             return None
-        sizes = range(size + 1) if job.relation.kind == "add-remove-one" else (size,)
-        if sum(len(values) ** n for n in sizes) > MOST_DATASETS:
-            return None
-        pairs = list(islice(every_pair(job.relation, values, size, ordered=True), MOST_ENUMERATED + 1))
+        every = (p for p in every_pair(job.relation, values, most, ordered=True) if sized(p, (least, most)))
+        pairs = list(islice(every, MOST_ENUMERATED + 1))
         return pairs if len(pairs) <= MOST_ENUMERATED else None
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """Least and most records of a dataset of a domain that is enumerated."""
+        if self.job.sizes is not None:
+            return self.job.sizes
+        return (0, self.job.size) if self.job.relation.kind == "add-remove-one" else (self.job.size,) * 2
 
     def _enumerated(self, pairs: list[Pair], records: Records) -> Iterator[Progress]:
         self.most = self.of = len(pairs)
@@ -224,8 +228,9 @@ class _Search:
             if self.over:
                 break
         if len(self.tried) == len(pairs):
-            upto = "at most " if self.job.relation.kind == "add-remove-one" else ""
-            of = f"datasets of {upto}{self.job.size} records, each one of {len(values)} values"
+            least, most = self._sizes
+            size = str(most) if least == most else f"at most {most}" if not least else f"{least} to {most}"
+            of = f"datasets of {size} records, each one of {len(values)} values"
             self.findings.domain = f"all {len(pairs):,} pairs of {of}"
 
     def _reordered(self, pairs: list[Pair]) -> list[Pair]:
