@@ -14,6 +14,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.records import Record, as_record
 from dpaudit.language.relation import AddRemoveOne, Dataset, Relation, as_records
+from dpaudit.options import SIZE
 
 MOST_ADDED = 3
 """Records of a new user that `Users.neighbours` enumerates, and of a dataset that `Users.scope` does."""
@@ -167,7 +168,8 @@ class Users(Relation):
         """
         if records > MOST_ADDED:
             raise ParameterError(
-                f"Datasets of at most {MOST_ADDED} records can be enumerated under {self.name}, not {records}."
+                "Datasets of at most {} records can be enumerated under {}, not {}; give {} {}.",
+                MOST_ADDED, self.name, records, SIZE, MOST_ADDED,
             )
         return AddRemoveOne().scope(domain, records, ordered=ordered)
 
