@@ -25,7 +25,7 @@ from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.adversary.pairs.observed import table_pairs
 from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
-from dpaudit.errors import DatasetError, MechanismError, UsageError
+from dpaudit.errors import DatasetError, MechanismError, TimeLimitError, UsageError
 from dpaudit.evidence.output_distance import Distance, output_distance, shown_number
 from dpaudit.language import Dataset
 from dpaudit.language.records import is_number, leaves_of
@@ -34,8 +34,11 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.stability import StabilityJob
 from dpaudit.results.model import Verdict
 from dpaudit.results.plain import one_line
+from dpaudit.results.reasons import duration
 from dpaudit.results.stability import StabilityCode
 from dpaudit.results.stream import Progress
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.user_errors import guarded
 
 MOST_ENUMERATED = 20_000
 """Pairs of a finite domain that are all tried; a larger domain is searched."""
@@ -51,7 +54,7 @@ MINIMIZE_TRIES = 2_000
 ROUNDINGS = 8
 """An excess of so many roundings of every number, and of these many more, is taken for rounding, where exact numbers
 cannot tell."""
-SHOWN_EVERY = 64
+SHOWN_EVERY = 8
 """Pairs between two reports of progress."""
 _LONGEST_OUTPUT = 200
 
@@ -144,10 +147,16 @@ def find_violation(
     if job.pair is not None:
         given = Pair(*job.pair, "given", "given")
         given.distance(job.relation)
-        search.tries(given)
+        try:
+            search.tries(given)
+        except TimeLimitError:
+            findings.late = True
     else:
         assert job.records is not None
-        yield from search.run(job.records, seed)
+        try:
+            yield from search.run(job.records, seed)
+        except TimeLimitError:
+            findings.late = True
     worst = findings.worst
     if worst is not None and worst.violated:
         yield search.progress("violated; minimising the pair")
@@ -161,7 +170,7 @@ class _Search:
 
     def __init__(self, job: StabilityJob, findings: StabilityFindings, most: int, limit: float | None) -> None:
         self.job, self.findings, self.most = job, findings, most
-        self.until = math.inf if limit is None else time.monotonic() + limit
+        self.runner = Runner(1, limit, time.monotonic())
         self.outputs: dict[Dataset, object] = {}
         self.tried: dict[tuple[Dataset, Dataset], Tried | None] = {}
         self.failure: MechanismError | None = None
@@ -201,18 +210,22 @@ class _Search:
     def _domain(self, records: Records) -> list[Pair] | None:
         """Every pair of the datasets of these records, where there are few."""
         job = self.job
-        size = job.size
-        values = records.every(MOST_DATASETS)
-        if values is None or (job.any_order and size > MOST_IN_ANY_ORDER):
+        values, (least, most) = records.every(MOST_DATASETS), self._sizes
+        if values is None or (job.any_order and most > MOST_IN_ANY_ORDER) or job.relation.kind == "users":
+            # users have any number of records
             return None
-        if job.relation.kind == "users" or (job.sizes is not None and job.sizes[0] != job.sizes[1]):
-            # neighbours of the first have any number of records; the second needs some of a size alone
+        if sum(len(values) ** n for n in range(least, most + 1)) > MOST_DATASETS:
             return None
-        sizes = range(size + 1) if job.relation.kind == "add-remove-one" else (size,)
-        if sum(len(values) ** n for n in sizes) > MOST_DATASETS:
-            return None
-        pairs = list(islice(every_pair(job.relation, values, size, ordered=True), MOST_ENUMERATED + 1))
+        every = (p for p in every_pair(job.relation, values, most, ordered=True) if sized(p, (least, most)))
+        pairs = list(islice(every, MOST_ENUMERATED + 1))
         return pairs if len(pairs) <= MOST_ENUMERATED else None
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """Least and most records of a dataset of a domain that is enumerated."""
+        if self.job.sizes is not None:
+            return self.job.sizes
+        return (0, self.job.size) if self.job.relation.kind == "add-remove-one" else (self.job.size,) * 2
 
     def _enumerated(self, pairs: list[Pair], records: Records) -> Iterator[Progress]:
         self.most = self.of = len(pairs)
@@ -224,8 +237,9 @@ class _Search:
             if self.over:
                 break
         if len(self.tried) == len(pairs):
-            upto = "at most " if self.job.relation.kind == "add-remove-one" else ""
-            of = f"datasets of {upto}{self.job.size} records, each one of {len(values)} values"
+            least, most = self._sizes
+            size = str(most) if least == most else f"at most {most}" if not least else f"{least} to {most}"
+            of = f"datasets of {size} records, each one of {len(values)} values"
             self.findings.domain = f"all {len(pairs):,} pairs of {of}"
 
     def _reordered(self, pairs: list[Pair]) -> list[Pair]:
@@ -253,7 +267,7 @@ class _Search:
         worst = self.findings.worst
         if worst is not None and worst.violated and not worst.rounding:
             return True
-        if time.monotonic() > self.until:
+        if self.runner.left is not None and self.runner.left <= 0:
             self.findings.late = len(self.tried) < self.most
         return self.findings.late or len(self.tried) >= self.most
 
@@ -313,9 +327,11 @@ class _Search:
             self.outputs[dataset] = output
         return self.outputs[dataset]
 
-    def _call(self, dataset: Dataset) -> object:
-        # a function of this form gets no generator, and ignores what stands in its place
-        return self.job.target.outcome(self.job.target.given(dataset)(), default_rng(0))
+    def _call(self, dataset: Dataset, *, limited: bool = True) -> object:
+        target = self.job.target
+        with self.runner.guarded(target.name) if limited else guarded(target.name):
+            # a function of this form gets no generator, and ignores what stands in its place
+            return target.outcome(target.given(dataset)(), default_rng(0))
 
     def _same(self, dataset: Dataset, one: object, other: object) -> None:
         if isinstance(one, Raised) or isinstance(other, Raised):
@@ -349,7 +365,8 @@ class _Search:
         if self.job.target.container is None and all(map(is_number, leaves)):
             exact = [tuple(_rational(one) for one in dataset) for dataset in (tried.pair.left, tried.pair.right)]
             try:
-                left, right = (self.job.target.subject(list(dataset), None) for dataset in exact)
+                with self.runner.guarded(self.job.target.name):
+                    left, right = (self.job.target.subject(list(dataset), None) for dataset in exact)
                 if all(isinstance(number, int | Fraction) for one in (left, right) for number in _numbers_in(one)):
                     distance = output_distance(self.job.metric, left, right, self.job.target.name)
                     return not distance.exceeds(tried.allowed)
@@ -365,9 +382,10 @@ class _Search:
         found = {(worst.pair.left, worst.pair.right): worst}
 
         def violates(pair: Pair) -> bool:
-            if time.monotonic() > self.until + 1:
+            try:
+                tried = self.on(pair)
+            except TimeLimitError:
                 return False
-            tried = self.on(pair)
             if tried is None or not tried.violated or tried.kind is not worst.kind:
                 return False
             found[pair.left, pair.right] = tried
@@ -388,7 +406,7 @@ class _Search:
         """
         for dataset, output in zip((worst.pair.left, worst.pair.right), worst.outputs, strict=True):
             for _ in range(CALLED_AGAIN):
-                self._same(dataset, output, self._call(dataset))
+                self._same(dataset, output, self._call(dataset, limited=False))
         return worst
 
 
@@ -435,14 +453,14 @@ def concluded(job: StabilityJob, findings: StabilityFindings, seconds: float | N
     if worst is not None and worst.violated:
         return Verdict.FAIL, worst.kind, _violation(job, worst)
     if worst is None:
+        late = f"The time limit came before {name} had returned on both datasets of a pair; raise it."
         why = f" ({findings.refusal.rstrip('.')})" if findings.refusal else ""
-        return Verdict.INCONCLUSIVE, StabilityCode.NOTHING_TRIED, (
-            f"{name} returned on both datasets of none of the {findings.skipped} pairs that were tried{why}."
-        )
+        none = f"{name} returned on both datasets of none of the {findings.skipped} pairs that were tried{why}."
+        return Verdict.INCONCLUSIVE, StabilityCode.NOTHING_TRIED, late if findings.late else none
     most = f"; the largest distance is {worst.distance.shown()} where {shown_number(worst.allowed)} is allowed"
     if findings.domain is not None and not findings.skipped:
         return Verdict.PASS, StabilityCode.PROVED, f"No pair violates the claim: {findings.domain}{most}."
-    late = f" in {seconds:g} seconds" if findings.late and seconds is not None else ""
+    late = f" in {duration(seconds)}" if findings.late and seconds is not None else ""
     pairs = "1 pair" if findings.pairs == 1 else f"{findings.pairs:,} pairs"
     return Verdict.PASS, StabilityCode.NOT_VIOLATED, (
         f"No violation was found on the {pairs} tried{late}{most}. This is not a proof."

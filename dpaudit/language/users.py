@@ -14,11 +14,14 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.records import Record, as_record
 from dpaudit.language.relation import AddRemoveOne, Dataset, Relation, as_records
+from dpaudit.options import SIZE
 
 MOST_ADDED = 3
 """Records of a new user that `Users.neighbours` enumerates, and of a dataset that `Users.scope` does."""
 MOST_CONFLICTS = 16
 """Users whose records interleave differently, up to which the distance is exact; beyond it may be too large."""
+MOST_COMPARED = 64
+"""Users of whom every two are compared for that; with more the distance may be too large."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ class Users(Relation):
         a, b = ([user for user in map(self.user, dataset) if user in same] for dataset in (left, right))
         if a == b:
             return 0
+        if len(same) > MOST_COMPARED:
+            return _greedy(a, b)
         swapped = [
             (u, v) for u, v in combinations(dict.fromkeys(a), 2)
             if [w for w in a if w in (u, v)] != [w for w in b if w in (u, v)]
@@ -163,7 +168,8 @@ class Users(Relation):
         """
         if records > MOST_ADDED:
             raise ParameterError(
-                f"Datasets of at most {MOST_ADDED} records can be enumerated under {self.name}, not {records}."
+                "Datasets of at most {} records can be enumerated under {}, not {}; give {} {}.",
+                MOST_ADDED, self.name, records, SIZE, MOST_ADDED,
             )
         return AddRemoveOne().scope(domain, records, ordered=ordered)
 
@@ -184,6 +190,22 @@ def _interleaved(
     for at, record in zip(places, added, strict=True):
         made.insert(at, record)
     return tuple(made)
+
+
+def _greedy(left: list[Record], right: list[Record]) -> int:
+    """Users to remove from two sequences of users, one after the other, until they are equal; not always the fewest."""
+    removed = 0
+    while left != right:
+        u, v = next((u, v) for u, v in zip(left, right, strict=True) if u != v)
+        # the one without which the sequences agree for longer
+        ways = [[[w for w in users if w != gone] for users in (left, right)] for gone in (u, v)]
+        left, right = max(ways, key=lambda way: _common_start(*way))
+        removed += 1
+    return removed
+
+
+def _common_start(left: list[Record], right: list[Record]) -> int:
+    return next((i for i, (u, v) in enumerate(zip(left, right, strict=True)) if u != v), len(left))
 
 
 @lru_cache(maxsize=4096)

@@ -379,6 +379,9 @@ def test_users_whose_records_interleave_differently() -> None:
     assert USERS.distance(Multiset.of((a, b, c)), (c, b, a)) == 0
     many = tuple((i, 0) for i in range(40))
     assert USERS.distance(many, (*many[1:], many[0])) == 2
+    crowd = tuple((i, 0) for i in range(2_000))
+    assert USERS.distance(crowd, (*crowd[1:], crowd[0])) == 2
+    assert USERS.distance(crowd, (*crowd[2:], *crowd[:2])) == 4
     # beyond the users that are searched exactly, never too few
     assert USERS.distance(many, many[::-1]) == 78
 

@@ -375,7 +375,37 @@ def test_time_ends_a_search() -> None:
         StabilityRequest(total, at_most="9", data="integers(0, 9)", pairs=10**9, time=0.2)
     )
     assert result.verdict is Verdict.PASS
-    assert "in 0.2 seconds" in result.reason
+    assert "pairs tried in 200 ms;" in result.reason
+
+
+def test_a_call_that_never_returns_is_ended() -> None:
+    def hangs(xs: list[int]) -> int:
+        while sum(xs) == 9:
+            pass
+        return sum(xs)
+
+    result = run_stability(StabilityRequest(hangs, at_most="9", data="integers(0, 9)", pairs=10**9, time=0.5))
+    assert result.verdict is not Verdict.FAIL
+    assert result.seconds < 30
+
+
+def test_what_a_function_prints_is_no_part_of_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    def prints(xs: list[int]) -> int:
+        print("a line")
+        return sum(xs)
+
+    assert dpaudit.audit_stability(prints, 9, data="integers(0, 9)", pairs=50).verdict is Verdict.PASS
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("a line\n") == 10
+
+
+def test_a_function_that_exits() -> None:
+    def exits(xs: list[int]) -> int:
+        raise SystemExit(3)
+
+    with pytest.raises(MechanismError, match=r"exits called sys.exit\(3\)"):
+        dpaudit.audit_stability(exits, 9, data="integers(0, 9)")
 
 
 @pytest.mark.parametrize("base", [ADD_REMOVE_ONE, REPLACE_ONE])
