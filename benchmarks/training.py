@@ -104,7 +104,7 @@ def bug_row(bug: str | None) -> str:
     audits: list[TranscriptAudit] = []
     for seed in range(SEEDS):
         audits.append(audit_transcript(recorded(Loop("", CLAIM), bug, seed)))
-        told(f"{bug or 'correct'} {seed}")
+        show_progress(f"{bug or 'correct'} {seed}")
     seconds = (time.process_time() - began) / SEEDS
     names = [check.name for check in audits[0].checks]
     counts = {name: sum(audit[name].found for audit in audits) for name in names}
@@ -139,14 +139,14 @@ def correct_row(loop: Loop) -> str:
         accused += bool(audit.findings)
         for check in audit.findings:
             counts[check.name] = counts.get(check.name, 0) + 1
-        told(f"{loop.what} {seed}")
+        show_progress(f"{loop.what} {seed}")
     low, high = interval(accused, loop.audits, alpha=0.05)
     shown = ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
     seconds = time.process_time() - began
     return f"| {loop.what} | {loop.audits} | {accused} | {low:.3f} to {high:.3f} | {shown} | {seconds:.0f} |"
 
 
-def told(what: str) -> None:
+def show_progress(what: str) -> None:
     """Progress, on a terminal."""
     if sys.stderr.isatty():
         with contextlib.suppress(OSError):

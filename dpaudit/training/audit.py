@@ -160,7 +160,7 @@ def _run_epsilon(
 ) -> Check:
     """Whole runs: the logarithm of the likelihood ratio of their projections under the claim.
 
-    All runs count up to the length of the shortest, so that an interrupted one is not told by its length.
+    All runs count up to the length of the shortest, so that lengths of interrupted runs do not distinguish D from D′.
     """
     claim, run = transcript.claim, transcript.run
     first, lengths = np.unique(run, return_index=True, return_counts=True)[1:]

@@ -225,7 +225,7 @@ def test_many_runs_bound_epsilon_of_a_run() -> None:
     assert "run-epsilon" in names(broken)
 
 
-def test_runs_of_unequal_lengths_are_not_told_by_them() -> None:
+def test_lengths_of_runs_do_not_distinguish_them() -> None:
     # runs on D′ were stopped half-way
     rng = np.random.default_rng(4)
     claim = SGDClaim(1.0, 1.0, 0.01, 40)
