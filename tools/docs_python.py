@@ -43,8 +43,8 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "assert_private", "verify", "worst", "compare", "load", "command", "Result", "PrivacyViolation",
-                "InconclusiveAudit", "Interrupted",
+                "audit", "assert_private", "verify", "worst", "compare", "load", "command", "Result",
+                "PrivacyViolation", "InconclusiveAudit", "Interrupted",
             )
         },
     ),

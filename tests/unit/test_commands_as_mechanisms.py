@@ -396,6 +396,21 @@ def test_audits_of_a_program(server: Any) -> None:
     assert "dpaudit.audit(dpaudit.command(" in result.command
 
 
+def test_a_program_that_always_fails_is_not_sampled(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    text = script(tmp_path, f"echo 1 >> '{calls}'; exit 2")
+    result = dpaudit.audit(dpaudit.command(text), 1.0, pair=([0], [1]))
+    assert result.audit.crashed
+    assert "ends with exit code 2 in every call (no message on stderr)" in result.audit.reason
+    assert len(calls.read_text(encoding="utf-8").split()) < 20
+
+
+def test_the_time_of_many_outputs_is_not_limited(server: Any) -> None:
+    with pytest.raises(UsageError) as raised:
+        dpaudit.audit(server("echo", persistent="batch"), 1.0, pair=([0], [1]), call_time=1.0)
+    assert "ask for one at a time (persistent single)" in str(raised.value)
+
+
 def test_state_between_requests_is_found(tmp_path: Path) -> None:
     (tmp_path / "kept.py").write_text(
         "import json, random, sys\nrng = random.Random(1)\nfor line in sys.stdin:\n"
