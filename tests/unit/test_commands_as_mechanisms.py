@@ -261,8 +261,7 @@ def test_the_dataset_is_sent_when_it_changes(server: Any) -> None:
     assert len({row[0] for row in given}) == 1
     assert len({row[3] for row in given}) == 5
     # 1 and True are equal, and not the same record
-    assert f([1], RNG)[2] == [1]
-    assert f([True], RNG)[2] == [True]
+    assert json.dumps([f([value], RNG)[2] for value in (1, True)]) == "[[1], [true]]"
 
 
 def test_many_outputs_of_one_request(server: Any) -> None:
@@ -298,6 +297,25 @@ def test_a_malformed_answer_is_one_sentence(answer: str, sentence: str, server: 
     with pytest.raises(OutputError) as raised:
         server("raw", answer, persistent="batch")([0], RNG, 2)
     assert sentence in str(raised.value)
+
+
+def test_what_is_left_of_a_request_is_no_answer_to_the_next(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever interrupts a request between its parts."""
+    f = server("echo")
+    first = f([0], RNG)
+    line = f._line()
+
+    def interrupted(request: bytes) -> bytes | None:
+        os.write(line._process.stdin.fileno(), request)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(line, "_exchange", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        f([1], RNG)
+    monkeypatch.undo()
+    answer = f([2], RNG)
+    assert answer[2] == [2]
+    assert answer[0] != first[0]
 
 
 def test_what_ends_at_once_says_so(tmp_path: Path) -> None:
