@@ -329,7 +329,7 @@ def test_a_copy_has_a_process_of_its_own_and_workers_share_one(server: Any) -> N
     copies = [pickle.loads(pickle.dumps(f)) for _ in range(2)]
     assert len({own, *(copy([0], RNG)[0] for copy in copies)}) == 3
     # in a worker, every unit of samples comes with a command of its own
-    elsewhere = [_restored(type(f), f.text, "token", -1, None) for _ in range(2)]
+    elsewhere: list[Any] = [_restored(type(f), f.text, "token", -1, None) for _ in range(2)]
     assert len({copy([0], RNG)[0] for copy in elsewhere}) == 1
 
 
