@@ -136,6 +136,7 @@ def examine(target: MechanismTarget | FunctionTarget, pair: Pair, *, runs: int, 
         return _of_mechanism(target, pair, seed=seed)
     fresh = copies(target)
     if not is_reproducible(target.subject):
+        _refuse_if_always_failing(fresh() if fresh is not None else target, pair, seed)
         return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness does not come from rng.")]
     if fresh is None:
         return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
@@ -532,6 +533,9 @@ def _on_lattice(values: FloatArray) -> bool:
 
 
 def _refuse_if_always_failing(target: FunctionTarget, pair: Pair, seed: int) -> None:
+    first = _played(target, pair, [(0, SEEDS)], seed)
+    if first is None or not first[0, SEEDS].failed:
+        return
     calls = _played(target, pair, [(which, SEEDS + at) for at in range(FAILED_CALLS) for which in (0, 1)], seed)
     outcomes = [] if calls is None else [call.outcome for call in calls.values()]
     failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]

@@ -26,7 +26,7 @@ from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
-from dpaudit.options import CALL_TIME, PARAMETERS
+from dpaudit.options import CALL_TIME, PARAMETERS, PERSISTENT
 from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
@@ -261,6 +261,12 @@ def function_target(
     vectorised = len(places) >= 3 and places[2].name == "size"
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
         raise UsageError(refused_call(function, name, [p.name for p in parameters]))
+    if isinstance(function, Command) and vectorised and call_time is not None:
+        raise UsageError(
+            "{} is asked for many outputs at a time, and a request that takes too long takes all of them with it; ask "
+            "for one at a time ({} single) to have such calls counted, or leave {} out.",
+            name, PERSISTENT, CALL_TIME,
+        )
     if vectorised and call_time is not None:
         raise UsageError(
             "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "

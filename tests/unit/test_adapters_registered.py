@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from numpy.random import Generator
 
 import dpaudit
 from dpaudit.cli.cards import adapters_listing
@@ -29,7 +30,10 @@ def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     def wrap(target: Any) -> Adapted:
         claim = Claim(target.epsilon)
-        return Adapted("noiselib Laplace", claim, "noiselib", lambda data, rng, n: list(rng.laplace(data[0], 1, n)))
+        return Adapted("noiselib Laplace", claim, "noiselib", draw)
+
+    def draw(dataset: Any, rng: Generator, size: int) -> list[float]:
+        return [float(one) for one in rng.laplace(dataset[0], 1, size)]
 
     vars(adapter).update(wrap=wrap, other=lambda target: 3, failing=lambda target: 1 / 0)
     monkeypatch.setitem(sys.modules, "noiselib.core", module)

@@ -261,8 +261,7 @@ def test_the_dataset_is_sent_when_it_changes(server: Any) -> None:
     assert len({row[0] for row in given}) == 1
     assert len({row[3] for row in given}) == 5
     # 1 and True are equal, and not the same record
-    assert f([1], RNG)[2] == [1]
-    assert f([True], RNG)[2] == [True]
+    assert json.dumps([f([value], RNG)[2] for value in (1, True)]) == "[[1], [true]]"
 
 
 def test_many_outputs_of_one_request(server: Any) -> None:
@@ -300,6 +299,25 @@ def test_a_malformed_answer_is_one_sentence(answer: str, sentence: str, server: 
     assert sentence in str(raised.value)
 
 
+def test_what_is_left_of_a_request_is_no_answer_to_the_next(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever interrupts a request between its parts."""
+    f = server("echo")
+    first = f([0], RNG)
+    line = f._line()
+
+    def interrupted(request: bytes) -> bytes | None:
+        os.write(line._process.stdin.fileno(), request)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(line, "_exchange", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        f([1], RNG)
+    monkeypatch.undo()
+    answer = f([2], RNG)
+    assert answer[2] == [2]
+    assert answer[0] != first[0]
+
+
 def test_what_ends_at_once_says_so(tmp_path: Path) -> None:
     f = dpaudit.command(script(tmp_path, "exit 0"), persistent="single")
     assert f([0], RNG) == Exited("exit code 0")
@@ -311,7 +329,7 @@ def test_a_copy_has_a_process_of_its_own_and_workers_share_one(server: Any) -> N
     copies = [pickle.loads(pickle.dumps(f)) for _ in range(2)]
     assert len({own, *(copy([0], RNG)[0] for copy in copies)}) == 3
     # in a worker, every unit of samples comes with a command of its own
-    elsewhere = [_restored(type(f), f.text, "token", -1, None) for _ in range(2)]
+    elsewhere: list[Any] = [_restored(type(f), f.text, "token", -1, None) for _ in range(2)]
     assert len({copy([0], RNG)[0] for copy in elsewhere}) == 1
 
 
@@ -394,6 +412,21 @@ def test_audits_of_a_program(server: Any) -> None:
         )
         assert result.verdict == verdict, rate
     assert "dpaudit.audit(dpaudit.command(" in result.command
+
+
+def test_a_program_that_always_fails_is_not_sampled(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    text = script(tmp_path, f"echo 1 >> '{calls}'; exit 2")
+    result = dpaudit.audit(dpaudit.command(text), 1.0, pair=([0], [1]))
+    assert result.audit.crashed
+    assert "ends with exit code 2 in every call (no message on stderr)" in result.audit.reason
+    assert len(calls.read_text(encoding="utf-8").split()) < 20
+
+
+def test_the_time_of_many_outputs_is_not_limited(server: Any) -> None:
+    with pytest.raises(UsageError) as raised:
+        dpaudit.audit(server("echo", persistent="batch"), 1.0, pair=([0], [1]), call_time=1.0)
+    assert "ask for one at a time (persistent single)" in str(raised.value)
 
 
 def test_state_between_requests_is_found(tmp_path: Path) -> None:
