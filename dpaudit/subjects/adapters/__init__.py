@@ -8,6 +8,9 @@ modules have a `wrap` each, for what has to be said besides:
 | OpenDP | `dpaudit.subjects.adapters.opendp` | `[opendp]` |
 | diffprivlib | `dpaudit.subjects.adapters.diffprivlib` | `[diffprivlib]` |
 | python-dp | `dpaudit.subjects.adapters.pydp` | `[python-dp]` |
+| pipeline-dp | `dpaudit.subjects.adapters.pipeline_dp` | `[pipeline-dp]` |
+
+An `AggregateParams` of pipeline-dp states no budget, so that it is always given to `wrap`.
 
 Nothing of a library is imported here before one of its objects is seen.
 """
@@ -31,8 +34,9 @@ _ADAPTERS = {
     "opendp": "dpaudit.subjects.adapters.opendp",
     "diffprivlib": "dpaudit.subjects.adapters.diffprivlib",
     "pydp": "dpaudit.subjects.adapters.pydp",
+    "pipeline_dp": "dpaudit.subjects.adapters.pipeline_dp",
 }
-LIBRARIES = ("OpenDP", "diffprivlib", "python-dp")
+LIBRARIES = ("OpenDP", "diffprivlib", "python-dp", "pipeline-dp")
 """Their names, for messages."""
 _COMPILED = {"_partition_selection": "pydp"}
 """Names of modules that compiled parts of a library take, and anybody may: the library must have been imported."""
