@@ -271,8 +271,8 @@ def opacus_cases() -> list[Case]:
     )
     given = (epsilon, OPACUS_DELTA, "add-remove-one", [1.0, 1.0], [1.0, 1.0, 1.0])
     return [
-        Case("opacus", "make_private, 2 records against 3", opacus_step, *given, divisor),
-        Case("opacus", "as above, expected_batch_size = 2", lambda: opacus_step(batch_size=2), *given),
+        Case("opacus", "make_private, 2 records against 3", opacus_step, *given, divisor, runs=4_000),
+        Case("opacus", "as above, expected_batch_size = 2", lambda: opacus_step(batch_size=2), *given, runs=4_000),
     ]
 
 

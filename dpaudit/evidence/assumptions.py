@@ -56,6 +56,8 @@ from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
 _Target = TypeVar("_Target", MechanismTarget, FunctionTarget)
 SEEDS = 2
 """Generators that a function is called with on each dataset, in two orders."""
+MANY_SEEDS = 12
+"""Generators for the question whether a function whose outputs differ has randomness of its own."""
 AT_ONCE = 32
 """Outputs that a vectorised function is asked for in such a call."""
 CALLS = 16
@@ -582,17 +584,35 @@ def _influence(
     back: dict[tuple[int, int], _Call], seed: int,
 ) -> AssumptionRecord:
     """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
-    one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
-    own = one is None or other is None or not _alike(one[0, 0], other[0, 0])
-    if own and any(_changes(calls, which) for calls in (forth, back) for which in (0, 1)):
-        return AssumptionRecord(INDEPENDENT, None, _OWN)
-    how = "its output is drawn once and kept" if own else "the same seeds in another order give different outputs"
+    own = next((which for which in (0, 1) if _own_randomness(fresh, pair, which, seed)), None)
+    if own is not None:
+        calls = [forth, back]
+        if not any(_changes(some, which) for some in calls for which in (0, 1)):
+            # outputs of few values may be equal a few times
+            more = _played(fresh(), pair, [(own, at) for at in range(MANY_SEEDS)], seed)
+            calls = [] if more is None else [more]
+        if any(_changes(some, which) for some in calls for which in (0, 1)):
+            return AssumptionRecord(INDEPENDENT, None, _OWN)
+    kept = own is not None
+    how = "its output is drawn once and kept" if kept else "the same seeds in another order give different outputs"
     if isinstance(target := fresh().subject, Command):
         return AssumptionRecord(INDEPENDENT, False, target.dependent.format(how))
     return AssumptionRecord(INDEPENDENT, False, (
         f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε is valid; "
         "remove caches and state between calls, and draw fresh noise from rng in every call."
     ))
+
+
+def _own_randomness(fresh: Callable[[], FunctionTarget], pair: Pair, which: int, seed: int) -> bool:
+    """Whether the first call of two copies with the same seed differs on a dataset, for one of several seeds.
+
+    One seed is not enough: on one of the datasets the output may never vary, and one of few values is often the same.
+    """
+    for at in range(MANY_SEEDS):
+        one, other = (_played(fresh(), pair, [(which, at)], seed) for _ in range(2))
+        if one is None or other is None or not _alike(one[which, at], other[which, at]):
+            return True
+    return False
 
 
 def _alike(one: _Call, other: _Call) -> bool:

@@ -8,6 +8,9 @@ modules have a `wrap` each, for what has to be said besides:
 | OpenDP | `dpaudit.adapters.opendp` | `[opendp]` |
 | diffprivlib | `dpaudit.adapters.diffprivlib` | `[diffprivlib]` |
 | python-dp | `dpaudit.adapters.pydp` | `[python-dp]` |
+| pipeline-dp | `dpaudit.adapters.pipeline_dp` | `[pipeline-dp]` |
+
+An `AggregateParams` of pipeline-dp states no budget, so that it is always given to `wrap`.
 
 `known()` lists them with those of other packages, `recognised(object)` says which one takes an object, and `adapted`
 applies it. Other packages register adapters as entry points (`dpaudit.subjects.adapters.table`). Nothing of a library

@@ -82,6 +82,10 @@ OWN = (
         "pydp", "dpaudit.subjects.adapters.pydp:wrap", "python-dp", "python-dp",
         "algorithms, numerical mechanisms, partition selections", "python-dp",
     ),
+    Adapter(
+        "pipeline_dp", "dpaudit.subjects.adapters.pipeline_dp:wrap", "pipeline-dp", "pipeline-dp",
+        "aggregations (AggregateParams), with the budget that `wrap` is given", "pipeline-dp",
+    ),
 )
 """The adapters of dpaudit."""
 
