@@ -207,7 +207,8 @@ def audit_samples(
     Every output is used exactly once, to learn an event or to count it, in an order drawn from the seed. All of them
     are used, also after a refutation, for the sharpest bound on ε. The bounds assume that the outputs are independent
     and that D and D′ are neighbours; neither can be checked on recorded outputs. Copies, values drawn from a store,
-    and datasets recorded with the same seeds contradict independence; where the outputs show them, there is no bound.
+    correlation of outputs recorded one after another, and datasets recorded with the same seeds contradict
+    independence; where the outputs show them, there is no bound.
 
     Args:
         D_outputs, Dprime_outputs: outputs on D and on D′, at least 10 of each, in any numbers: an array (of numbers; or

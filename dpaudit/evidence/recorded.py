@@ -1,8 +1,8 @@
 """What recorded outputs assume, and what the data themselves say of it.
 
 No call can be repeated, so independence is taken on trust. Data can contradict it: values that came from a store,
-copies of whole stretches, datasets recorded with the same seeds. Then no bound is valid. What may be harmless (a file
-that is sorted has neighbours that depend on each other, and shuffling undoes that) is noted.
+copies of whole stretches, outputs that depend on the one before, datasets recorded with the same seeds. Then no bound
+is valid. What may be harmless is noted: a file that is sorted, for which shuffling makes up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHARED = 5
 """Values that both datasets must share to show the same random numbers."""
 LEAST_TESTED = 30
 SERIAL = 5.0
-"""Standard scores from which a rank correlation is noted: 6e-7 by chance, for each of three."""
+"""Standard scores from which a rank correlation counts: 6e-7 by chance, for each of three."""
 COPIES = 1e-9
 """Expected number of repeated windows, by chance, from which a repeated one is a copy."""
 FREQUENT = 0.9
@@ -76,6 +76,14 @@ def _contradiction(recorded: Recorded) -> str | None:
                 )
     if recorded.blocks is not None:
         return None
+    for label, values in zip(recorded.labels, both, strict=True):
+        if values is not None and not _sorted(values) and abs(score := _serial(values)) >= SERIAL:
+            return (
+                f"Outputs of {label} that were recorded one after another are correlated (rank correlation with a "
+                f"standard score of {score:.1f}): they are not independent, and no bound on ε is valid. If several "
+                "belong to one run, declare blocks. If the order is only one in which they were put, such as by kind, "
+                "shuffle them first."
+            )
     codes = _codes(recorded.both)
     if len(codes[0]) == len(codes[1]) and _certainly_equal(*codes):
         return (
@@ -94,22 +102,22 @@ def _contradiction(recorded: Recorded) -> str | None:
 
 def dependence(recorded: Recorded) -> list[Assumption]:
     """Notes on outputs that depend on those recorded next to them, which may or may not be harmless."""
+    if recorded.blocks is not None:
+        return []
     both = [_numbers(values) for values in recorded.both]
-    found = []
-    scores = [0.0 if values is None else _serial(values) for values in both]
-    for label, score in zip(recorded.labels, scores, strict=True):
-        if abs(score) >= SERIAL:
-            what = (
-                "They are used in an order drawn from the seed. " if recorded.shuffled else ""
-            )
-            found.append(Assumption(INDEPENDENT, (
-                f"Outputs of {label} that were recorded one after another are correlated (rank correlation with a "
-                f"standard score of {score:.1f}). {what}If the file was sorted or grouped, this is harmless. If each "
-                "output depended on the one before it, the samples are not independent and the bounds do not hold: "
-                "declare blocks."
-            )))
+    ordered = [
+        label for label, values in zip(recorded.labels, both, strict=True)
+        if values is not None and abs(_serial(values)) >= SERIAL
+    ]
+    found = [
+        Assumption(INDEPENDENT, (
+            f"The outputs of {label} are sorted. That is harmless if they were sorted after they had been recorded"
+            f"{': they are used in an order drawn from the seed' if recorded.shuffled else ''}."
+        ))
+        for label in ordered
+    ]
     left, right = both
-    if recorded.blocks is None and not found and left is not None and right is not None and len(left) == len(right):
+    if not found and left is not None and right is not None and len(left) == len(right):
         score = _correlation(left, right)
         if abs(score) >= SERIAL:
             found.append(Assumption(INDEPENDENT, (
@@ -179,6 +187,11 @@ def _collision(codes: IntArray) -> float:
     """Probability that two values are equal."""
     shares = np.bincount(codes) / len(codes)
     return float((shares**2).sum())
+
+
+def _sorted(values: FloatArray) -> bool:
+    steps = np.diff(values)
+    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _serial(values: FloatArray) -> float:

@@ -225,6 +225,19 @@ def test_copies_of_a_stretch_give_no_bound() -> None:
     assert dpaudit.audit_samples(rng.integers(0, 3, 3_000), bits, 1.0).verdict is Verdict.PASS
 
 
+def test_outputs_that_depend_on_the_one_before_give_no_bound() -> None:
+    left, right = laplace(1, 300, 300)
+    rounded = np.repeat(np.round(left), 5)
+    result = dpaudit.audit_samples(rounded, np.round(right), 1.0)
+    assert "recorded one after another are correlated" in result.reason
+    assert result.audit.reason_code == "assumption_violated"
+    assert result.epsilon_lower is None
+    labels = np.repeat(np.arange(300), 5), np.arange(300, 600)
+    declared = dpaudit.audit_samples(rounded, np.round(right), 1.0, blocks=labels)
+    assert declared.audit.reason_code != "assumption_violated"
+    assert not any(note.code == "assumption" for note in declared.audit.notes)
+
+
 def test_the_same_recording_twice_gives_no_bound() -> None:
     left, _ = laplace(1, 500, 10)
     assert "with the same seeds" in dpaudit.audit_samples(left, left, 1.0).reason
@@ -239,7 +252,7 @@ def test_the_same_recording_twice_gives_no_bound() -> None:
 def test_order_and_pairs_that_matter_are_noted() -> None:
     left, right = laplace(1, 2_000, 2_000)
     notes = dpaudit.audit_samples(np.sort(left), right, 2.0).audit.notes
-    assert any("recorded one after another are correlated" in note.sentence for note in notes)
+    assert any("The outputs of D are sorted" in note.sentence for note in notes)
     notes = dpaudit.audit_samples(left, left + right, 2.0).audit.notes
     assert any("declare them paired" in note.sentence for note in notes)
     notes = dpaudit.audit_samples(left, right, 2.0).audit.notes
