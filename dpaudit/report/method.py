@@ -67,8 +67,8 @@ def _level(curve: CurveRecord | None) -> str:
         )
     return (
         f"The claim is a curve, {curve.label}, from which {count(curve.points)} (ε, δ) were taken. Each of them "
-        "follows from the claim. Every batch tests the one at which the earlier batches show most, so that one α′ covers them "
-        "all. The claim is refuted when the e-process has reached 1/α′."
+        "follows from the claim. Every batch tests the one at which the earlier batches show most, so that one α′ "
+        "covers them all. The claim is refuted when the e-process has reached 1/α′."
     )
 
 
