@@ -29,6 +29,17 @@ from dpaudit.results.model import Verdict
 
 ROUNDS = 7
 RUNS = 5_000
+MANY = 100_000
+
+
+def half_of_the_noise(data: Any, rng: np.random.Generator, size: int) -> Any:
+    """0.02-DP and not 0.01-DP."""
+    return len(data) + rng.laplace(0, 50, size)
+
+
+def sigma_too_small(data: Any, rng: np.random.Generator, size: int) -> Any:
+    """σ = 5.6 is needed for (1, 1e-9)."""
+    return len(data) + rng.normal(0, 5.0, size)
 
 
 def main() -> None:
@@ -70,6 +81,20 @@ def main() -> None:
             stage.trace_pairs = kept
         cells = [cell for result in (given, searched, without) for cell in _cells(result)]
         print(f"| `{case.name}` | {' | '.join(cells)} |")
+    print("\n## Violations that samples do not see\n")
+    print(f"Each function takes a size; the audit has {MANY:,} samples of each dataset.\n")
+    print("| function | claim | alarm | executions | ε by the trace | verdict of the audit |")
+    print("| --- | --- | --- | ---: | ---: | --- |")
+    for function, claim in ((half_of_the_noise, (0.01, 0.0)), (sigma_too_small, (1.0, 1e-9))):
+        where = {"relation": "add-remove-one", "pair": ([0], [0, 1])}
+        trace = dpaudit.trace(function, claim, **where)
+        result = dpaudit.audit(function, claim, runs=MANY, **where)
+        (alarm,) = trace.alarms
+        stated = f"ε = {claim[0]}" + (f", δ = {claim[1]}" if claim[1] else "")
+        print(
+            f"| `{function.__name__}` | {stated} | `{alarm.code}` | {trace.executions} | {alarm.cost:.4g} | "
+            f"{_cells(result)[0]} |"
+        )
     print("\n## Functions as people write them (tests/users/functions.py)\n")
     print("| | functions | with an alarm | most executions | median ms |")
     print("| --- | ---: | ---: | ---: | ---: |")
