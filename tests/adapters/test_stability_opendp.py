@@ -109,6 +109,17 @@ def test_what_is_no_transformation() -> None:
         dpaudit.audit_stability(WHOLE[0])
 
 
+def test_datasets_out_of_the_domain_accuse_nothing() -> None:
+    summed = FLOATS >> dp.t.then_sum()
+    result = dpaudit.audit_stability(summed, data="sampled_from([0.0, 1.0, 9.0, nan])", pairs=400)
+    assert result.verdict is Verdict.PASS
+    assert result.skipped
+    assert "is no member of VectorDomain" in result.notes[-1]
+    alone = dpaudit.audit_stability(summed, pair=([9.0], []))
+    assert alone.verdict is Verdict.INCONCLUSIVE
+    assert "is no member of VectorDomain" in alone.reason
+
+
 def test_answers() -> None:
     number = (dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float))
     cast = dp.t.make_user_transformation(*number, *number, lambda x: 2 * x, lambda d: d)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -130,11 +131,23 @@ def transformation(made: Any, *, name: str = "OpenDP transformation") -> Transfo
         if columns is None
         else lambda dataset: np.array(dataset, dtype=float).reshape(-1, int(columns[1]))
     )
+
+    def transform(dataset: list[Any]) -> object:
+        value = argument(dataset)
+        with warnings.catch_warnings():
+            # of what is no member it says why, for each
+            warnings.simplefilter("ignore")
+            member = made.input_domain.member(value)
+        if not member:
+            # what the map states is about members alone
+            raise DatasetError(f"{value!r} is no member of {domain}, so {name} states nothing about it.")
+        return made(value)
+
     return Transformed(
         name,
         f"OpenDP {version_of('opendp')}: map of {domain}, {_words(made.input_metric)} → "
         f"{_words(made.output_metric)}",
-        lambda dataset: made(argument(dataset)),
+        transform,
         relation,
         metric in _UNORDERED,
         output,
