@@ -133,7 +133,7 @@ class SGDClaim:
         Source: Zhu, Dong and Wang, Optimal Accounting of Differential Privacy via Characteristic Function, 2022
         (dominating pairs of Poisson subsampling).
         """
-        grid = np.asarray(epsilon, dtype=np.float64)
+        grid = np.minimum(np.asarray(epsilon, dtype=np.float64), 700.0)  # where the exponential is a float
         q, sigma = self.sampling_rate, self.noise_multiplier
         # removed: P = mixture, Q = N(0, σ²); P > e^ε Q beyond the threshold
         up = sigma**2 * np.log(np.expm1(grid) / q + 1) + 0.5
