@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 import dpaudit
+from dpaudit.subjects.command import end_commands
 
 SOURCE = Path(__file__).parent / "command_programs" / "laplace.c"
 PAIR = ([0, 1, 1], [0, 1, 0])
@@ -70,17 +72,24 @@ def single(data: list[int], rng: Generator) -> float:
     return float(sum(data) + rng.laplace(0, 1))
 
 
-def least(measure: Callable[[Path], tuple[int, float, float]]) -> str:
+def cpu() -> float:
+    """Seconds of CPU of this process and its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def least(measure: Callable[[Path], tuple[int, float, float, float]]) -> str:
     """The row of the round with the least time beside the program's own, and whether that is little enough."""
     rounds = []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
-            samples, seconds, inside = measure(Path(folder) / "own")
-            beside, whole, inside = (1e6 * part / samples for part in (seconds - inside, seconds, inside))
-            rounds.append((beside, whole, inside, samples))
-    beside, whole, inside, samples = min(rounds)
+            samples, seconds, inside, used = measure(Path(folder) / "own")
+            parts = (seconds - inside, seconds, inside, used - inside)
+            beside, whole, inside, used = (1e6 * part / samples for part in parts)
+            rounds.append((beside, whole, inside, used, samples))
+    beside, whole, inside, used, samples = min(rounds, key=lambda one: one[0])
     kept = "kept" if beside <= MOST else "MISSED"
-    return f"{samples:,} | {whole:.2f} | {inside:.3f} | {beside:.2f} | {MOST:g} ({kept})"
+    return f"{samples:,} | {whole:.2f} | {inside:.3f} | {beside:.2f} | {used:.2f} | {MOST:g} ({kept})"
 
 
 def main() -> None:
@@ -94,19 +103,19 @@ def main() -> None:
 
         def row(
             persistent: str, call: Callable[[Callable[..., object]], tuple[int, float]]
-        ) -> Callable[[Path], tuple[int, float, float]]:
-            def measure(file: Path) -> tuple[int, float, float]:
+        ) -> Callable[[Path], tuple[int, float, float, float]]:
+            def measure(file: Path) -> tuple[int, float, float, float]:
                 text = f"{shlex.quote(str(program))} 1 {shlex.quote(str(file))}"
                 command = dpaudit.command(text, persistent=persistent)
+                before = cpu()
                 samples, seconds = call(command)
                 # the program writes its own time when it ends
-                from dpaudit.subjects.command import end_commands
-
                 end_commands()
+                used = cpu() - before
                 made, inside = own(file)
                 # copies and other processes that the audit tests its assumptions with have made some more
                 assert made >= samples, (made, samples)
-                return samples, seconds, inside * samples / made
+                return samples, seconds, inside * samples / made, used
 
             return measure
 
@@ -122,17 +131,19 @@ def main() -> None:
         for function in (vectorised, single):
             samples, seconds = min((audited(function) for _ in range(ROUNDS)), key=lambda one: one[1])
             beside.append(f"`{function.__name__}` {1e6 * seconds / samples:.2f} µs a sample")
+    load = os.getloadavg()[0]
     versions = f"Python {platform.python_version()}, numpy {np.__version__}"
     print(f"""# What a mechanism in another program costs
 
 Written by `python benchmarks/command.py > benchmarks/command.md`: `command_programs/laplace.c`, a private sum in C that
 answers requests (`--persistent`). Wall time in µs a sample on one core; the program measures its own time, in the same
 calls, and what is left is the cost beside it: of a whole audit with everything that dpaudit does. The best of {ROUNDS}
-rounds.
-{platform.machine()}, {os.cpu_count()} processors, which other work may have shared; {versions}.
+rounds. The CPU is that of dpaudit and of the program, without its own time.
+{platform.machine()}, {os.cpu_count()} processors with a load of {load:.0f}, so that wall time may
+include waiting; {versions}.
 
-| what | samples | all | the program's own | beside it | at most |
-| --- | --- | --- | --- | --- | --- |
+| what | samples | all | the program's own | beside it | CPU beside it | at most |
+| --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(table)}
 
 Whole audits of the same mechanism as a function in Python: {", ".join(beside)}.""")
