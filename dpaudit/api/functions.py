@@ -103,7 +103,7 @@ def audit(
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
-            OpenDP, diffprivlib or python-dp (`dpaudit.subjects.adapters`).
+            OpenDP, diffprivlib, python-dp or pipeline-dp (`dpaudit.subjects.adapters`).
         claim: ε, (ε, δ) or a `Claim`; None for the target's own: mechanisms and objects of libraries state one, and a
             function may (`f.claim`).
         epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are

@@ -575,7 +575,8 @@ def _influence(
             calls = [] if more is None else [more]
         if any(_changes(some, which) for some in calls for which in (0, 1)):
             return AssumptionRecord(INDEPENDENT, None, _OWN)
-    how = "its output is drawn once and kept" if own is not None else "the same seeds in another order give different outputs"
+    kept, order = "its output is drawn once and kept", "the same seeds in another order give different outputs"
+    how = order if own is None else kept
     return AssumptionRecord(INDEPENDENT, False, (
         f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε is valid; "
         "remove caches and state between calls, and draw fresh noise from rng in every call."

@@ -27,8 +27,8 @@ def wrap(
     """The aggregation that an `AggregateParams` describes, on the local backend.
 
     A record of the dataset is one person: all that this person contributes, as a list of (partition, value). Neighbours
-    have one person more or less, however many contributions that is: pipeline-dp bounds them. An output is a dict of the
-    partitions that are released: partition → value of the metric, or of several metrics their names → values.
+    have one person more or less, however many contributions that is: pipeline-dp bounds them. An output is a dict of
+    the partitions that are released: partition → value of the metric, or of several metrics their names → values.
 
     Args:
         params: metrics, noise, and bounds of what one person contributes.
