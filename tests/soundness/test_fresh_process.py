@@ -145,11 +145,11 @@ def missing_where_one_is(data: Any, rng: Generator) -> int:
     return int(np.random.default_rng().binomial(20, 0.5)) if sum(data) else 0
 
 
-def kept_coin_of_the_system(data: Any, rng: Generator) -> bool:
-    return bool(_COINS.setdefault(tuple(data), np.random.default_rng().random() < 0.5))
+def kept_number_of_the_system(data: Any, rng: Generator) -> int:
+    return _NUMBERS.setdefault(tuple(data), int(np.random.default_rng().integers(1 << 20)))
 
 
-_COINS: dict[Any, bool] = {}
+_NUMBERS: dict[Any, int] = {}
 
 
 @pytest.mark.parametrize("f", [coin_of_the_system, missing_where_one_is])
@@ -160,9 +160,9 @@ def test_own_randomness_with_few_values_is_no_influence(f: Any, pair: Any) -> No
     assert [one.holds for one in found.assumptions if one.name == INDEPENDENT] == [None]
 
 
-def test_a_coin_that_is_drawn_once_is_an_influence() -> None:
-    """Whether two fresh copies differ is a coin, so that some of twelve pairs do has probability 1 − 2^−12."""
-    found = dpaudit.audit(kept_coin_of_the_system, epsilon=1.0, pair=([0], [1]), runs=200).audits[0]
+def test_a_number_that_is_drawn_once_is_an_influence() -> None:
+    """Two copies keep the same number with probability 2^−20."""
+    found = dpaudit.audit(kept_number_of_the_system, epsilon=1.0, pair=([0], [1]), runs=200).audits[0]
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
