@@ -107,6 +107,8 @@ def test_refusals_are_one_sentence() -> None:
         dpaudit.audit(params("COUNT"), epsilon=1.0, pair=([ONE], []))
     with pytest.raises(UsageError, match="Metric of pipeline-dp is not known here: give AggregateParams"):
         wrap(pdp.Metrics.COUNT, epsilon=1.0)
+    with pytest.raises(UsageError, match="Without public_partitions .* needs a delta above 0"):
+        wrap(params("COUNT"), epsilon=1.0)
     count = wrap(params("COUNT"), epsilon=1.0, public_partitions=["shop"])
     for dataset in ([1], [["shop"]], [("shop", 1.0)]):
         with pytest.raises(DatasetError, match=r"takes people, each of them a list of \(partition, value\)"):
