@@ -11,6 +11,7 @@ low bits".
 OpenDP and python-dp draw their randomness themselves and cannot be seeded: their numbers differ a little from run to
 run.
 benchmarks/libraries_findings.md refutes the same claims without dpaudit, and quotes the libraries.
+benchmarks/libraries_bugs.md has known bugs of pipeline-dp, smartnoise-synth, opacus and dpmm.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def audit(
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
-            OpenDP, diffprivlib or python-dp (`dpaudit.subjects.adapters`).
+            OpenDP, diffprivlib, python-dp or pipeline-dp (`dpaudit.subjects.adapters`).
         claim: ε, (ε, δ), a `Claim`, a curve (`GaussianDP(0.5)`, `ZeroConcentrated(0.1)`, `Renyi({2: 0.5})`, `TradeOff`,
             `Profile`, or its text, such as "gdp(0.5)"), or an event, privacy loss distribution or accountant of
             dp-accounting; None for the target's own: mechanisms and objects of libraries state one, and a

@@ -593,8 +593,8 @@ def _influence(
             calls = [] if more is None else [more]
         if any(_changes(some, which) for some in calls for which in (0, 1)):
             return AssumptionRecord(INDEPENDENT, None, _OWN)
-    kept = own is not None
-    how = "its output is drawn once and kept" if kept else "the same seeds in another order give different outputs"
+    kept, order = "its output is drawn once and kept", "the same seeds in another order give different outputs"
+    how = order if own is None else kept
     if isinstance(target := fresh().subject, Command):
         return AssumptionRecord(INDEPENDENT, False, target.dependent.format(how))
     return AssumptionRecord(INDEPENDENT, False, (

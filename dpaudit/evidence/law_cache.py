@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import BOTTOM
 from dpaudit.outputs.ranges import IntegerRange
@@ -211,7 +210,7 @@ def _packed(parts: Mapping[int, Part]) -> bytes:
     Raises:
         _NotPlainError: an outcome is not made of plain values.
     """
-    arrays: dict[str, NDArray[np.generic]] = {}
+    arrays: dict[str, Any] = {}
     for i, part in parts.items():
         encoded = [_encoded(value) for value in part.outcomes]
         if [_typed(_decoded(one)) for one in encoded] != [_typed(value) for value in part.outcomes]:

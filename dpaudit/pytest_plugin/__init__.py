@@ -105,7 +105,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
 
     Args:
         f: f(dataset, rng) → one output, f(dataset, rng, size) → that many, a mechanism, a name of the catalogue, or an
-            object of OpenDP, diffprivlib or python-dp.
+            object of OpenDP, diffprivlib, python-dp or pipeline-dp.
         epsilon, delta, relation: the claim; without them a mechanism's or an object's own, or a function's `f.claim`.
         pair: two neighbouring datasets to tell apart.
         data, size: instead of a pair, what records are ("integers(0, 1)") and how many, to let dpaudit find pairs; or a

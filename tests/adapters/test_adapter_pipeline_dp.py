@@ -96,6 +96,7 @@ def test_outputs_are_metrics_by_partition() -> None:
         metrics=[pdp.Metrics.COUNT, pdp.Metrics.PRIVACY_ID_COUNT], max_partitions_contributed=1,
         max_contributions_per_partition=2,
     )  # fmt: skip
+    counts: Any
     (counts,) = wrap(both, epsilon=1e6, public_partitions=["shop"])([ONE * 2], default_rng(0), 1)
     assert {name: round(value) for name, value in counts["shop"].items()} == {"count": 2, "privacy_id_count": 1}
     read = wrap(params("COUNT"), epsilon=1e6, public_partitions=["shop"], read=lambda found: found["shop"])
@@ -107,6 +108,8 @@ def test_refusals_are_one_sentence() -> None:
         dpaudit.audit(params("COUNT"), epsilon=1.0, pair=([ONE], []))
     with pytest.raises(UsageError, match="Metric of pipeline-dp is not known here: give AggregateParams"):
         wrap(pdp.Metrics.COUNT, epsilon=1.0)
+    with pytest.raises(UsageError, match=r"Without public_partitions .* needs a delta above 0"):
+        wrap(params("COUNT"), epsilon=1.0)
     count = wrap(params("COUNT"), epsilon=1.0, public_partitions=["shop"])
     for dataset in ([1], [["shop"]], [("shop", 1.0)]):
         with pytest.raises(DatasetError, match=r"takes people, each of them a list of \(partition, value\)"):

@@ -18,6 +18,7 @@ from dpaudit.results.model import Verdict
 from dpaudit.subjects.adapters import Adapted, adapted
 from dpaudit.subjects.adapters import diffprivlib as diffprivlib_adapter
 from dpaudit.subjects.adapters import opendp as opendp_adapter
+from dpaudit.subjects.adapters import pipeline_dp as pipeline_dp_adapter
 from dpaudit.subjects.adapters import pydp as pydp_adapter
 
 PAIR = ([0], [1])
@@ -156,6 +157,7 @@ def test_other_objects_are_left_alone() -> None:
         (opendp_adapter.wrap, "opendp", r"OpenDP is not installed; pip install 'opendp>=0\.14'\."),
         (diffprivlib_adapter.wrap, "diffprivlib", r"diffprivlib is not installed; pip install .diffprivlib"),
         (pydp_adapter.wrap, "pydp", r"python-dp is not installed; pip install 'python-dp>=1\.1\.5'\."),
+        (pipeline_dp_adapter.wrap, "pipeline_dp", "pipeline-dp is not installed; pip install "),
     ],
 )
 def test_missing_library_is_one_sentence(

@@ -136,6 +136,36 @@ def test_randomness_that_is_not_the_generators_refutes_nothing() -> None:
     assert record(found).holds is not False
 
 
+def coin_of_the_system(data: Any, rng: Generator) -> bool:
+    return bool(np.random.default_rng().random() < 0.5)
+
+
+def missing_where_one_is(data: Any, rng: Generator) -> int:
+    """As synthetic data of which none lacks a value unless a record does: the output is constant on one dataset."""
+    return int(np.random.default_rng().binomial(20, 0.5)) if sum(data) else 0
+
+
+def kept_number_of_the_system(data: Any, rng: Generator) -> int:
+    return _NUMBERS.setdefault(tuple(data), int(np.random.default_rng().integers(1 << 20)))
+
+
+_NUMBERS: dict[Any, int] = {}
+
+
+@pytest.mark.parametrize("f", [coin_of_the_system, missing_where_one_is])
+@pytest.mark.parametrize("pair", [([0], [1]), ([1], [0])])
+def test_own_randomness_with_few_values_is_no_influence(f: Any, pair: Any) -> None:
+    """A fair coin comes the same way for all of twelve seeds, or sixteen times, with probability below 1e-3."""
+    found = dpaudit.audit(f, epsilon=1.0, pair=pair, runs=200).audits[0]
+    assert [one.holds for one in found.assumptions if one.name == INDEPENDENT] == [None]
+
+
+def test_a_number_that_is_drawn_once_is_an_influence() -> None:
+    """Two copies keep the same number with probability 2^−20."""
+    found = dpaudit.audit(kept_number_of_the_system, epsilon=1.0, pair=([0], [1]), runs=200).audits[0]
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
 def ends_elsewhere(data: Any, rng: Generator) -> float:
     if os.environ.get(fresh_process.INSIDE):
         os._exit(0)

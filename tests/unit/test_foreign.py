@@ -18,7 +18,7 @@ from dpaudit.subjects.foreign import class_name, refused
 
 TRIED = (
     "which dpaudit cannot audit: it is not a function f(dataset, rng) or f(dataset, rng, size), not a Mechanism of "
-    "dpaudit.language, and not an object of OpenDP, diffprivlib or python-dp."
+    "dpaudit.language, and not an object of OpenDP, diffprivlib, python-dp or pipeline-dp."
 )
 FILE = """
 import math

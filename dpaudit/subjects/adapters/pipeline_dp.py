@@ -27,8 +27,8 @@ def wrap(
     """The aggregation that an `AggregateParams` describes, on the local backend.
 
     A record of the dataset is one person: all that this person contributes, as a list of (partition, value). Neighbours
-    have one person more or less, however many contributions that is: pipeline-dp bounds them. An output is a dict of the
-    partitions that are released: partition → value of the metric, or of several metrics their names → values.
+    have one person more or less, however many contributions that is: pipeline-dp bounds them. An output is a dict of
+    the partitions that are released: partition → value of the metric, or of several metrics their names → values.
 
     Args:
         params: metrics, noise, and bounds of what one person contributes.
@@ -39,7 +39,7 @@ def wrap(
         name: as in reports; "pipeline-dp" and the metrics without it.
 
     Raises:
-        UsageError: these are no AggregateParams, or no epsilon is given.
+        UsageError: these are no AggregateParams, no epsilon is given, or partitions are to be selected without a delta.
     """
     pdp: Any = library("pipeline_dp", "pipeline-dp", "pipeline-dp")
     kind = type(params).__name__
@@ -53,6 +53,11 @@ def wrap(
         raise UsageError(
             "AggregateParams state no budget: from dpaudit.subjects.adapters import pipeline_dp, and audit "
             "pipeline_dp.wrap(params, epsilon=…)."
+        )
+    if public_partitions is None and not delta > 0:
+        raise UsageError(
+            "Without public_partitions pipeline-dp selects partitions, for which it needs a delta above 0: give "
+            "wrap(…, delta=…) or wrap(…, public_partitions=…)."
         )
     claim = Claim(float(epsilon), float(delta), ADD_REMOVE_ONE)
     named = name or f"pipeline-dp {', '.join(str(metric) for metric in params.metrics)}"
