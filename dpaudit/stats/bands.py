@@ -44,7 +44,8 @@ _ALL = 200
 """Up to this many values above, or below, every count has limits of its own."""
 _RATIO = 1.02
 """Between neighbouring counts with limits of their own, beyond that; others have the limits of the next such count."""
-_MOST_BETWEEN = 150
+_MOST_BETWEEN = 170
+"""Of such counts on either side: their spacing grows where there are more than 10,000 values."""
 _NEGLECTED = 1e-15
 """Probability of a state that is dropped; dropping makes the limits wider."""
 _BRACKET = 6
