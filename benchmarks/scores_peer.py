@@ -1,7 +1,7 @@
 """Bounds of jax_privacy.auditing, for benchmarks/scores.py, which runs this in an environment that has jax_privacy.
 
-`python benchmarks/scores_peer.py QUESTIONS.json` prints, as JSON, one object for each question of the file, from the names
-of functions to their bounds on ε for each data set of the question.
+`python benchmarks/scores_peer.py QUESTIONS.json` prints, as JSON, one object for each question of the file, from the
+names of functions to their bounds on ε for each data set of the question.
 """
 
 from __future__ import annotations
