@@ -1,7 +1,7 @@
 """Bounds of jax_privacy.auditing, for benchmarks/scores.py, which runs this in an environment that has jax_privacy.
 
-`python benchmarks/scores_peer.py IN.json` reads a list of questions from standard input's place, a folder of .npz
-files, and prints the answers as JSON: one object for each question, from the names of functions to bounds on ε.
+`python benchmarks/scores_peer.py QUESTIONS.json` prints, as JSON, one object for each question of the file, from the
+names of functions to their bounds on ε for each data set of the question.
 """
 
 from __future__ import annotations

@@ -323,7 +323,7 @@ def audit_recorded_scores(
 ) -> ScoresResult:
     """`audit_scores` of scores that have been read: those of canaries in the data are the outputs on D."""
     inside, outside = (_scores(values, label) for values, label in zip(recorded.both, recorded.labels, strict=True))
-    probability(ALPHA, alpha, open_ends=True)
+    alpha = _alpha(alpha)
     stated = stated_claim(claim, epsilon, delta, relation)
     whole_claim = stated.get("claim")
     if whole_claim is None and stated["relation"] is None:
@@ -454,9 +454,7 @@ def audited_guesses(
         raise UsageError(f"There are {count(n)} canaries, so there cannot be {count(guessed)} guesses.")
     if correct > guessed:
         raise UsageError(f"Of {count(guessed)} guesses, {count(correct)} cannot be right.")
-    alpha = probability(ALPHA, alpha, open_ends=True)
-    if alpha >= 0.5:
-        raise UsageError("{} must be below 0.5, not {}.", ALPHA, alpha)
+    alpha = _alpha(alpha)
     if min_power != math.inf and number(MIN_POWER, min_power) < 1:
         raise UsageError("{} must be at least 1, not {}.", MIN_POWER, min_power)
     stated = stated_claim(claim, epsilon, delta, None)
@@ -636,6 +634,12 @@ def _row(label: str, text: str) -> str:
     )
 
 
+def _alpha(alpha: float) -> float:
+    if probability(ALPHA, alpha, open_ends=True) >= 0.5:
+        raise UsageError("{} must be below 0.5, not {}.", ALPHA, alpha)
+    return float(alpha)
+
+
 def _in_family(mu: float, delta: float, alpha: float, also: str) -> Bound:
     """The bound that holds if the trade-off curve is Gaussian."""
     epsilon = gdp.epsilon_of(mu, delta)
@@ -653,6 +657,8 @@ def _scores(values: object, label: str) -> FloatArray:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise DatasetError(f"{label} must be numbers, one for each canary.") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
     if array.ndim != 1 or not array.size:
         raise DatasetError(f"{label} must have one score for each canary, not the shape {array.shape}.")
     if (bad := int(np.isnan(array).sum())) > 0:

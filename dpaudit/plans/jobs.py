@@ -341,7 +341,9 @@ def _recorded_job(request: Request, recorded: Recorded) -> PrivacyJob:
     """Recorded outputs against the claim, or against nothing, for a lower confidence bound on ε alone."""
     target = RecordedTarget(recorded, request.seed, request.runs)
     claimed = request.epsilon is not None or request.claim is not None
-    claim = tested_claim(replace(request, epsilon=request.epsilon or 0.0), None, recorded.name)
+    # without a claim there is a bound and no verdict, for which any ε will do
+    asked = request if request.claim is not None else replace(request, epsilon=request.epsilon or 0.0)
+    claim = tested_claim(asked, None, recorded.name)
     label = "recorded samples"
     return RecordedSamples(
         target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=target.total,

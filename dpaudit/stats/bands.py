@@ -44,7 +44,9 @@ _ALL = 200
 """Up to this many values above, or below, every count has limits of its own."""
 _RATIO = 1.02
 """Between neighbouring counts with limits of their own, beyond that; others have the limits of the next such count."""
-_NEGLECTED = 1e-18
+_MOST_BETWEEN = 170
+"""Of such counts on either side: their spacing grows where there are more than 10,000 values."""
+_NEGLECTED = 1e-15
 """Probability of a state that is dropped; dropping makes the limits wider."""
 _BRACKET = 6
 _LEVEL_STEPS = 8
@@ -126,7 +128,8 @@ def _held(n: int) -> IntArray:
     """Counts that have limits of their own, ascending, with 0 and n."""
     half = n // 2
     few = min(_ALL, half)
-    between = np.geomspace(few + 1, half + 1, max(2, math.ceil(math.log((half + 1) / (few + 1), _RATIO)) + 1)) - 1
+    steps = min(_MOST_BETWEEN, max(2, math.ceil(math.log((half + 1) / (few + 1), _RATIO)) + 1))
+    between = np.geomspace(few + 1, half + 1, steps) - 1
     low = np.concatenate([np.arange(few), between.astype(np.int64)])
     return np.unique(np.concatenate([low, n - low]))
 
@@ -151,7 +154,7 @@ def _together(n: int, counts: IntArray, level: float) -> float:
 
 def _moved(masses: FloatArray, first: int, mean: float) -> tuple[FloatArray, int]:
     """The distribution of the number of points after a Poisson number of this mean more."""
-    spread = 9 * math.sqrt(mean) + 20
+    spread = 7.5 * math.sqrt(mean) + 18
     least, most = max(0, math.floor(mean - spread)), math.ceil(mean + spread)
     added = np.exp(_log_poisson(np.arange(least, most + 1), mean))
     moved = np.convolve(masses, added)

@@ -52,6 +52,18 @@ def test_the_gaussian_bound_alone_refutes_nothing() -> None:
     assert result.verdict is not Verdict.FAIL
 
 
+def test_a_claim_of_zcdp_is_tested_at_its_epsilon() -> None:
+    claim = dpaudit.Claim.zcdp(0.1, epsilon=0.5)
+    result = dpaudit.audit_scores(*normal(2.0), claim, alpha=0.05)
+    assert (result.verdict, result.epsilon, result.delta) == (Verdict.FAIL, 0.5, claim.delta)
+
+
+def test_a_column_of_scores_is_scores() -> None:
+    inside, outside = normal(2.0)
+    column = dpaudit.audit_scores(inside[:, None], outside[:, None], epsilon=1, alpha=0.05)
+    assert column.epsilon_lower == dpaudit.audit_scores(inside, outside, epsilon=1, alpha=0.05).epsilon_lower
+
+
 def test_scores_without_a_claim() -> None:
     result = dpaudit.audit_scores(*normal(2.0), delta=1e-5, alpha=0.05)
     assert (result.verdict, result.exit_code, result.epsilon) == (Verdict.INCONCLUSIVE, 3, None)
