@@ -22,14 +22,23 @@ def _about(option: options.Option) -> str:
     return f"{option.about}  [default: {option.unset}]" if option.unset else option.about
 
 
+def _not_both(context: typer.Context, value: bool) -> bool:
+    """Refuse --quiet with --verbose; whichever is read second sees the other."""
+    if value and (context.params.get("quiet") or context.params.get("verbose")):
+        raise typer.BadParameter("give --quiet or --verbose, not both")
+    return value
+
+
 WHAT, OUTPUT = options.PANELS[0], options.PANELS[-1]
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="Print one line per audit, without progress.", rich_help_panel=OUTPUT),
+    typer.Option("--quiet", "-q", help="Print one line per audit, without progress.", rich_help_panel=OUTPUT,
+                 callback=_not_both),
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Also print how each verdict was made.", rich_help_panel=OUTPUT),
+    typer.Option("--verbose", "-v", help="Also print how each verdict was made.", rich_help_panel=OUTPUT,
+                 callback=_not_both),
 ]
 Jobs = Annotated[
     int | None,

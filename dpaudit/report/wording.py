@@ -554,6 +554,8 @@ def error_sentence(result: Result) -> str:
     """Seed and family-wise error, or that nothing was sampled."""
     every = result.every
     if every and not result.interrupted and not any(audit.runs or audit.crashed for audit in every):
+        if any(audit.verdict is Verdict.INCONCLUSIVE for audit in every):
+            return f"seed {result.seed}: nothing was sampled"
         return "exact: nothing was sampled"
     over = "this audit" if len(every) == 1 else "all audits"
     return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"

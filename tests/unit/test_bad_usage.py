@@ -83,6 +83,8 @@ CLAIMS_AND_PAIRS = [
     ("--epsilon 1 --pair '{\"multiset\": [[0, -1]]}' [1]", "multiplicity of 0"),
     ("--epsilon 1 --pair '{\"multiset\": [[0, 1], [0, 1]]}' [1]", "lists 0 twice"),
     ("--epsilon 1 --pair '{\"multiset\": [[0, 1], [\"a\", 1]]}' [1]", "cannot form a multiset"),
+    ("--epsilon 1 --pair [0] [1] -q -v", "give --quiet or --verbose, not both"),
+    ("--epsilon 1 --pair [0] [1] -v -q", "give --quiet or --verbose, not both"),
     ("--epsilon 1 --pair [] []", "are equal"),
     ("--epsilon 1 --pair [0,1] [0,1]", "are equal"),
     ("--epsilon 1 --pair [] [1]", "replace-one"),
