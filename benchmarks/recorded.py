@@ -120,8 +120,8 @@ def main() -> None:
     cases: list[tuple[str, str, Callable[[Generator, int], Both], dict[str, Any]]] = [
         ("real values, drawn ten times from a store", "nothing", resampled_laplace, {}),
         ("bits, drawn ten times from a store", "nothing", resampled, {}),
-        ("bits, ten copies of each", "nothing", blocks, {}),
-        ("bits, ten copies of each", "blocks", blocks, {"blocks": (labels, labels + SMALL)}),
+        ("bits, ten copies of each, one after another", "nothing", blocks, {}),
+        ("bits, ten copies of each, one after another", "blocks", blocks, {"blocks": (labels, labels + SMALL)}),
         ("bits, opposed in pairs", "nothing", opposed, {}),
         ("bits, opposed in pairs", "paired", opposed, {"paired": True}),
     ]
