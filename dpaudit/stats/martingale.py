@@ -113,7 +113,8 @@ class CurveMartingale:
         if point is None:
             raise ValueError("a batch needs the (ε, δ) that it tests")
         epsilon, delta = point
-        p, q = plug_in(past[0], past[1], past[2], past[3], epsilon=epsilon, delta=delta)
+        hits, runs, others, other_runs = past
+        p, q = plug_in(hits, runs, others, other_runs, epsilon=epsilon, delta=delta)
         self._signals = self._signals + signal_log_e_values(x, n, y, m, p=p, q=q, epsilon=epsilon, delta=delta)
         self._plug_in += float(log_e_value(x, n, y, m, p=p, q=q, epsilon=epsilon, delta=delta))
         self._peak = max(self._peak, float(self.log_values[0]))

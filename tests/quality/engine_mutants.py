@@ -1157,14 +1157,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         (
             "        if track.runs:\n"
-            "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
+            "            track.learned_bits = choose(track.bits, job.claim)\n"
             "            update_martingale(track.bits_process, track.learned_bits, samples)\n"
             "        track.bits.add(*samples)\n"
         ),
         (
             "        track.bits.add(*samples)\n"
             "        if track.runs:\n"
-            "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
+            "            track.learned_bits = choose(track.bits, job.claim)\n"
             "            update_martingale(track.bits_process, track.learned_bits, samples)\n"
         ),
         ("soundness/test_sequential_assumptions.py::test_bit_patterns_are_tested_before_they_teach",),
