@@ -391,7 +391,13 @@ def table(found: dict[resumable.Key, dict[str, Any]]) -> str:
         "| --- " * 9 + "|",
     ]
     order = list(CASES)
-    for (package, number, name), values in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), item[0])):
+
+    def place(item: tuple[tuple[str, str, str], list[dict[str, Any]]]) -> tuple[Any, ...]:
+        (package, number, _name), (first, *_) = item
+        # a control comes after what it is the control of
+        return order.index(package), number, not (first["known"] or first["broken"])
+
+    for (package, number, name), values in sorted(groups.items(), key=place):
         first = values[0]
         fails = sum(value["verdict"] == "fail" for value in values)
         stops = [value["refuted_at"] for value in values if value["refuted_at"] is not None]
