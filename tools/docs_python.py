@@ -43,10 +43,11 @@ PAGES = (
         ("dpaudit",),
         {
             "dpaudit": (
-                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private", "trace",
-                "verify", "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult",
-                "PrivacyViolation", "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable", "StabilityResult",
-                "StabilityViolation", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff", "Profile",
+                "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private",
+                "trace", "verify", "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult",
+                "PrivacyViolation", "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable",
+                "StabilityResult", "StabilityViolation", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff",
+                "Profile",
             )
         },
     ),
