@@ -1181,8 +1181,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A24",
         "the samples of both datasets are counted",
         "dpaudit/evidence/sequential.py",
-        "state.runs += 2 * size",
-        "state.runs += size",
+        "state.runs += sum(outputs.runs for outputs in samples)\n            done += size",
+        "state.runs += samples[0].runs\n            done += size",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
     ),
     Mutant(
@@ -1208,10 +1208,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "A27",
         "a confidence bound counts fresh samples alone",
         "dpaudit/evidence/sampled.py",
-        "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
+        "hits, sampled, done, shown = [0, 0], [0, 0], 0, [Tally(), Tally()]",
         (
-            "hits, done, shown = [learned.y, learned.x] if learned.reverse else [learned.x, learned.y], "
-            "learned.n, [Tally(), Tally()]"
+            "hits, sampled, done, shown = [learned.y, learned.x] if learned.reverse else [learned.x, learned.y], "
+            "[learned.n, learned.n], learned.n, [Tally(), Tally()]"
         ),
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
     ),
@@ -1219,17 +1219,17 @@ MUTANTS: tuple[Mutant, ...] = (
         "A28",
         "a confidence bound is weighed at its own share of alpha",
         "dpaudit/evidence/sampled.py",
-        "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
-        "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
+        "epsilon_lower=score_test.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=alpha)",
+        "epsilon_lower=score_test.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=0.05)",
         ("soundness/test_sample_counts.py::test_bounds_and_p_values_are_those_of_the_counts",),
     ),
     Mutant(
         "A29",
         "a confidence bound stops only at interim analyses",
         "dpaudit/evidence/sampled.py",
-        ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
+        "                bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)\n",
         (
-            "                trail.append((done, hits[numerator], hits[denominator]))\n"
+            "                bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)\n"
             "                evidence = (trail[-1], alpha)\n"
         ),
         (

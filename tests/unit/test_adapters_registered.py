@@ -113,10 +113,10 @@ def test_what_nobody_registered_is_left_alone(library: Any, register: Register) 
 
 def test_they_are_listed(register: Register) -> None:
     register(("noiselib", "noiselib_dpaudit:wrap"))
-    assert [one.library for one in known()] == ["OpenDP", "diffprivlib", "python-dp", "noiselib"]
+    assert [one.library for one in known()] == ["OpenDP", "diffprivlib", "python-dp", "pipeline-dp", "noiselib"]
     lines = adapters_listing().splitlines()
     assert lines[0].startswith("OpenDP ")
-    assert "objects of noiselib, by noiselib_dpaudit:wrap" in lines[3]
+    assert "objects of noiselib, by noiselib_dpaudit:wrap" in lines[4]
 
 
 def test_the_top_of_the_package_has_them() -> None:
