@@ -68,7 +68,7 @@ from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, C
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget
-from dpaudit.subjects.user_errors import described, sentence
+from dpaudit.subjects.user_errors import described, sentence, show_first_lines_again
 
 PAIRS_EXAMINED = 8
 """Pairs of a search on which every call must fail before a function is said to fail always."""
@@ -100,6 +100,7 @@ def check(
     """
     started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
     runner = Runner(request.jobs, request.time, clock)
+    show_first_lines_again()
     try:
         # this imports what is named, which may never end
         with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):

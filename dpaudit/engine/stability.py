@@ -15,6 +15,7 @@ from dpaudit.results.records import PairRecord
 from dpaudit.results.stability import StabilityCode, StabilityRecord
 from dpaudit.results.stream import AuditStarted, Progress
 from dpaudit.subjects.adapters import Transformed
+from dpaudit.subjects.user_errors import show_first_lines_again
 
 
 def check_stability(request: StabilityRequest) -> Generator[AuditStarted | Progress, None, StabilityRecord]:
@@ -25,6 +26,7 @@ def check_stability(request: StabilityRequest) -> Generator[AuditStarted | Progr
         MechanismError: it raises on every dataset, or its outputs do not suit the metric.
     """
     begun = time.monotonic()
+    show_first_lines_again()
     job = stability_job(request)
     yield AuditStarted(job.target.name, "stability", job.claim, 1, job.replay)
     findings = StabilityFindings(notes=list(job.notes))

@@ -15,7 +15,7 @@ __all__ = ["StopNow", "described", "guarded", "one_line", "sentence", "unheard"]
 
 
 PRINTED = 10
-"""Lines of what a function prints that are shown, in each process: it is called many thousand times."""
+"""Lines of what a function prints that are shown, in each process of an audit: it is called many thousand times."""
 
 
 class StopNow(BaseException):
@@ -77,6 +77,11 @@ def first_lines(name: str) -> _FirstLines:
         name: of the code.
     """
     return _printed.setdefault(name, _FirstLines(name))
+
+
+def show_first_lines_again() -> None:
+    """Of every audit the first lines are shown."""
+    _printed.clear()
 
 
 @contextlib.contextmanager
