@@ -90,7 +90,9 @@ def updates(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list
         other = tuple(dataset) == (1,) and next(batch) == changed
         return runs(self, (2,) if other else dataset, size, seed)
 
-    def watched(self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int], **more: Any) -> None:
+    def watched(
+        self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int], **more: Any
+    ) -> None:
         seen.append((past, tuple(counted), (x, y), (n, m)))
         counted.clear()
         update(self, x, n, y, m, past=past, **more)
