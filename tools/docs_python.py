@@ -38,17 +38,17 @@ PAGES = (
         "functions",
         "dpaudit",
         "What most people use: a function for every command of {doc}`the command line <../command-line>`, what they "
-        "return, and what they raise.\n{py:class}`dpaudit.Claim <dpaudit.language.Claim>` is a word of "
-        "{doc}`the language <language>`.",
-        ("dpaudit",),
+        "return, and what they raise.\n{py:class}`dpaudit.Claim <dpaudit.language.Claim>` and the curves "
+        "(`dpaudit.GaussianDP`, …) are words of {doc}`the language <language>`.",
+        ("dpaudit", "dpaudit.api.canaries"),
         {
             "dpaudit": (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private",
                 "trace", "verify", "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult",
                 "PrivacyViolation", "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable",
-                "StabilityResult", "StabilityViolation", "GaussianDP", "ZeroConcentrated", "Renyi", "TradeOff",
-                "Profile",
-            )
+                "StabilityResult", "StabilityViolation",
+            ),
+            "dpaudit.api.canaries": ("Bound", "Guesses"),
         },
     ),
     Page(
@@ -58,7 +58,7 @@ PAGES = (
         "{py:class}`dpaudit.Result` adds methods to them.",
         (
             "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.figures",
-            "dpaudit.results.stream", "dpaudit.results.faults",
+            "dpaudit.results.stream", "dpaudit.results.faults", "dpaudit.results.stability",
         ),
         {"dpaudit.api.result": ("Plots",)},
     ),
@@ -66,9 +66,12 @@ PAGES = (
         "traces",
         "Traces",
         "What {py:func}`dpaudit.trace` returns, and the registry of noise functions of other libraries; "
-        "{doc}`../../how-to/trace` shows both.",
-        ("dpaudit.traces.alarms", "dpaudit.traces.hooks"),
-        {"dpaudit.traces.hooks": ("NoiseFunction", "Parameters", "register", "registered")},
+        "{doc}`../../../how-to/trace` shows both.",
+        ("dpaudit.traces.alarms", "dpaudit.traces.recorder", "dpaudit.traces.hooks"),
+        {
+            "dpaudit.traces.recorder": ("Place", "Draws"),
+            "dpaudit.traces.hooks": ("NoiseFunction", "Parameters", "register", "registered"),
+        },
     ),
     Page(
         "testing",

@@ -23,7 +23,7 @@ from dpaudit.subjects.recorded import Recorded
 
 Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""
-ClaimLike: TypeAlias = Claim | Curve | float | tuple[float, float] | object
+ClaimLike: TypeAlias = Claim | Curve | float | str | tuple[float, float]
 """A claim, a curve such as `GaussianDP(0.5)`, ε, (ε, δ), or an event, distribution or accountant of dp-accounting."""
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -266,7 +266,7 @@ class ZeroConcentrated(Curve):
         return ZeroConcentrated(whole("the size of a group", k, least=1) ** 2 * self.rho)
 
     def scaled(self, factor: float) -> ZeroConcentrated:
-        """`factor`²·ρ, as ρ grows with the square of the privacy loss."""
+        """ρ times the square of `factor`, as ρ grows with the square of the privacy loss."""
         return ZeroConcentrated(factor * factor * self.rho)
 
     def repeated(self, k: float) -> ZeroConcentrated:

@@ -39,6 +39,6 @@ try:
 except dpaudit.PrivacyViolation as error:
     assert_type(error.result, dpaudit.Result)
 
-dpaudit.audit(one, "1.0", pair=pair)  # type: ignore[arg-type]
+dpaudit.audit(one, b"1.0", pair=pair)  # type: ignore[arg-type]
 dpaudit.assert_private(one, 1.0, pairs=pair)  # type: ignore[call-arg]
 result.save(3)  # type: ignore[arg-type]
