@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
+from dpaudit.api.canaries import ScoresResult, audit_scores
+from dpaudit.api.functions import audit_samples
+from dpaudit.api.result import Result
 from dpaudit.errors import DpauditError, ParameterError
 from dpaudit.options import DEFAULT_ALPHA
 from dpaudit.results.model import Verdict
@@ -16,10 +18,6 @@ from dpaudit.training import checks
 from dpaudit.training.checks import Check
 from dpaudit.training.claim import SGDClaim
 from dpaudit.training.transcript import SGDTranscript
-
-if TYPE_CHECKING:
-    from dpaudit.api.canaries import ScoresResult
-    from dpaudit.api.result import Result
 
 __all__ = ["TranscriptAudit", "audit_transcript"]
 
@@ -137,7 +135,6 @@ def _step_epsilon(transcript: SGDTranscript, alpha: float, seed: int) -> Check:
         return Check("step-epsilon", False, "The steps of shuffled batches are not independent samples.", made=False)
     if (obstacle := checks.background(transcript)) is not None:
         return Check("step-epsilon", False, obstacle, made=False)
-    from dpaudit.api.functions import audit_samples  # the engine, which recording does not need
 
     columns = [transcript.projection / claim.noise_std]
     if not np.isnan(transcript.rest).any():
@@ -179,7 +176,6 @@ def _run_epsilon(
     )
     counted = np.where(checks.places(run) < lengths.min(), losses, 0.0)
     scores: FloatArray = np.bincount(np.searchsorted(run[first], run), weights=counted).astype(np.float64)
-    from dpaudit.api.canaries import audit_scores
 
     try:
         result = audit_scores(

@@ -16,18 +16,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
+from dpaudit.api.canaries import ScoresResult
+from dpaudit.api.result import Result
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 from dpaudit.stats.clopper_pearson import lower
 from dpaudit.training.transcript import SGDTranscript
-
-if TYPE_CHECKING:
-    from dpaudit.api.canaries import ScoresResult
-    from dpaudit.api.result import Result
 
 __all__ = [
     "Check", "background", "contribution", "denominator", "noise", "places", "reuse", "sampling", "scale", "steps",
