@@ -11,8 +11,8 @@ A command that is started for every sample gets the dataset as a file, whose pat
 is read as JSON, else as a number, else as text.
 
 A persistent command reads one JSON object per line, `{"dataset": [0, 1], "size": 3, "seed": 17}`, and answers each with
-one line, a JSON list of `size` outputs. `dataset` is left out while it is the same as in the request before. Its stdin
-ends when the audit ends.
+one line, a JSON list of `size` outputs. `dataset` is left out while it is the same as in the request before. The next
+requests may come before an answer is read. Its stdin ends when the audit ends.
 
 A command is split into words as a shell does it, and started without a shell. That it ends with another exit code
 than 0, or by a signal, is an outcome, because an attacker sees it; where many outputs were asked for at once, it is an
@@ -65,6 +65,9 @@ PATIENCE = 5.0
 """Seconds after which the user hears that a persistent command has not answered its first request."""
 GRACE = 0.5
 """Seconds that a persistent command has to end after its stdin has ended, before it is killed."""
+AHEAD = 32
+"""Requests for one output that are sent before the first of them is answered: far less than a pipe holds. Waking
+another process takes most of the time of a request that is sent alone."""
 LONGEST_NAME = 80
 """Characters of a command in reports."""
 _SHOWN = 60
@@ -306,8 +309,17 @@ class Single(Command):
             DatasetError, UsageError: as of a `OneShot`.
             OutputError: the answer is not a list of one output.
         """
-        answer = self._line().ask(self.words, _prepared(self, dataset), 1, int(rng.integers(SEEDS)))
-        return answer if isinstance(answer, Exited) else answer[0]
+        return next(self.each(dataset, rng, 1))
+
+    def each(self, dataset: object, rng: Generator, size: int) -> Iterator[object]:
+        """The outputs of `size` calls; some are requested before others are answered, which saves most of the time.
+
+        Raises:
+            DatasetError, UsageError, OutputError: as of a call.
+        """
+        seeds = rng.integers(SEEDS, size=size).tolist()
+        for answer in self._line().ask_each(self.words, _prepared(self, dataset), seeds):
+            yield answer if isinstance(answer, Exited) else answer[0]
 
 
 class Batch(Command):
@@ -400,39 +412,75 @@ class _Line:
             self.end()
             self._start(words, subprocess.PIPE)
             self._sent, self._answered = None, False
-        same = self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)
-        given = "" if same else f'"dataset": {prepared.json}, '
-        self._busy = True
-        answer = self._exchange(f'{{{given}"size": {size}, "seed": {seed}}}\n'.encode())
-        if answer is None:
+        given = "" if self._has(prepared) else f'"dataset": {prepared.json}, '
+        answers = self._exchange(f'{{{given}"size": {size}, "seed": {seed}}}\n', 1)
+        if not answers:
             return self._ended()
-        self._sent, self._busy = prepared, False
-        self.show_errors()
-        return self._outputs(answer, size)
+        self._sent = prepared
+        return self._outputs(answers[0], size)
 
-    def _exchange(self, request: bytes) -> bytes | None:
-        """The line that answers a request; None where the command ends."""
+    def ask_each(self, words: Sequence[str], prepared: Prepared, seeds: Sequence[int]) -> Iterator[list[Any] | Exited]:
+        """The answers to requests for one output each, `AHEAD` of which are sent at once.
+
+        Where the command ends instead of answering one of them, those after it are sent again, to a new process.
+
+        Raises:
+            OutputError: it answered something else.
+        """
+        begin = 0
+        while begin < len(seeds):
+            if self._busy or self._process is None or not self._has(prepared):
+                # the request with the dataset is sent alone: it may be longer than a pipe holds
+                yield self.ask(words, prepared, 1, seeds[begin])
+                begin += 1
+                continue
+            ahead = seeds[begin : begin + AHEAD]
+            answers = self._exchange("".join(f'{{"size": 1, "seed": {seed}}}\n' for seed in ahead), len(ahead))
+            for answer in answers:
+                yield self._outputs(answer, 1)
+            begin += len(answers)
+            if len(answers) < len(ahead):
+                yield self._ended()
+                begin += 1
+
+    def _has(self, prepared: Prepared) -> bool:
+        """Whether the process has been sent this dataset last."""
+        return self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)
+
+    def _exchange(self, requests: str, lines: int) -> list[bytes]:
+        """The lines that answer requests; fewer where the command ends."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
+        self._busy = True
         try:
             into, out = process.stdin.fileno(), process.stdout.fileno()
-            rest = memoryview(request)
+            rest = memoryview(requests.encode())
             while rest:
                 rest = rest[os.write(into, rest) :]
             if not self._answered:
                 self._await_first(out)
                 self._answered = True
             parts = [os.read(out, _READ)]
-            while parts[-1] and not parts[-1].endswith(b"\n"):
+            missing = lines - parts[0].count(b"\n")
+            while parts[-1] and (missing > 0 or not parts[-1].endswith(b"\n")):
                 parts.append(os.read(out, _READ))
+                missing -= parts[-1].count(b"\n")
         except BrokenPipeError:
-            return None
+            return []
         except BaseException:
             self.end()
             raise
-        return b"".join(parts) if parts[-1] else None
+        answers = b"".join(parts).split(b"\n", lines)
+        # what follows the last answer is shown with it, in the error that it is
+        unasked = answers.pop()
+        if len(answers) == lines:
+            if unasked:
+                answers[-1] += b"\n" + unasked
+            self._busy = False
+            self.show_errors()
+        return answers
 
     def _await_first(self, out: int) -> None:
         """Tell the user, after a while, why a command may not answer."""
@@ -467,11 +515,12 @@ class _Line:
         Raises:
             OutputError: it is no list of so many.
         """
-        shown = repr(one_line(answer.decode("utf-8", "backslashreplace"), most=_SHOWN))
+        text = answer.decode("utf-8", "backslashreplace")
         try:
-            outputs = json.loads(answer)
+            outputs = json.loads(text)
         except (ValueError, RecursionError):
-            lines = answer.count(b"\n")
+            lines = len(text.splitlines())
+            shown = repr(one_line(text, most=_SHOWN))
             what = f"{lines} lines, {shown}" if lines > 1 else f"{shown}, which is not JSON"
             self.end()
             raise OutputError(
@@ -479,7 +528,7 @@ class _Line:
                 "list of outputs, and prints nothing else on its stdout."
             ) from None
         if not isinstance(outputs, list) or len(outputs) != size:
-            got = f"a list of {len(outputs)}" if isinstance(outputs, list) else shown
+            got = f"a list of {len(outputs)}" if isinstance(outputs, list) else repr(one_line(text, most=_SHOWN))
             self.end()
             raise OutputError(
                 f"{self._name} was asked for {_counted(size)} and answered with {got}; answer with a JSON list of "

@@ -31,7 +31,7 @@ from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
-from dpaudit.subjects.command import Command
+from dpaudit.subjects.command import Command, Single
 from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.stated import is_portable
@@ -135,9 +135,12 @@ class FunctionTarget:
                 tally.forms.count(row_form(rows), size)
             return tally.outputs()
         given = self.given(dataset)
-        for number in range(size):
+        if isinstance(self.subject, Single) and self.call_time is None:
+            outputs = self.subject.each(given(), rng, size)
+        else:
+            outputs = (self.outcome(given(), rng) for _ in range(size))
+        for number, output in enumerate(outputs):
             # counted at once: the function may use the same object for its next output
-            output = self.outcome(given(), rng)
             tally.add(output, 1)
             if number < FIRST:
                 first.add(output, 1)

@@ -49,6 +49,10 @@ for line in sys.stdin:
     elif mode == "dies":
         print("no more of this", file=sys.stderr)
         sys.exit(3)
+    elif mode == "fragile" and request["seed"] % 5 == 0:
+        sys.exit(3)
+    elif mode == "talks" and request["seed"] % 5 == 0:
+        print("[1]\\n[2]", flush=True)
     elif mode == "hangs":
         time.sleep(1000)
     elif mode == "raw":
@@ -305,8 +309,9 @@ def test_what_is_left_of_a_request_is_no_answer_to_the_next(server: Any, monkeyp
     first = f([0], RNG)
     line = f._line()
 
-    def interrupted(request: bytes) -> bytes | None:
-        os.write(line._process.stdin.fileno(), request)
+    def interrupted(requests: str, lines: int) -> list[bytes]:
+        os.write(line._process.stdin.fileno(), requests.encode())
+        line._busy = True
         raise KeyboardInterrupt
 
     monkeypatch.setattr(line, "_exchange", interrupted)
@@ -316,6 +321,27 @@ def test_what_is_left_of_a_request_is_no_answer_to_the_next(server: Any, monkeyp
     answer = f([2], RNG)
     assert answer[2] == [2]
     assert answer[0] != first[0]
+
+
+def test_outputs_that_are_requested_ahead_are_those_of_single_calls(server: Any) -> None:
+    f = server("laplace", "1", persistent="single")
+    ahead, alone = default_rng(3), default_rng(3)
+    assert list(f.each([0, 1], ahead, 100)) == [f([0, 1], alone) for _ in range(100)]
+    assert ahead.integers(SEEDS) == alone.integers(SEEDS)
+
+
+def test_a_death_takes_no_other_output_that_was_requested_ahead(server: Any) -> None:
+    f = server("fragile", persistent="single")
+    outputs = list(f.each([0], default_rng(3), 200))
+    seeds = default_rng(3).integers(SEEDS, size=200).tolist()
+    assert [isinstance(output, Exited) for output in outputs] == [seed % 5 == 0 for seed in seeds]
+    assert [output[3] for output in outputs if not isinstance(output, Exited)] == [s for s in seeds if s % 5]
+
+
+def test_a_line_too_many_is_refused_where_outputs_are_requested_ahead(server: Any) -> None:
+    f = server("talks", persistent="single")
+    with pytest.raises(OutputError, match="answered a request with 2 lines"):
+        list(f.each([0], default_rng(3), 200))
 
 
 def test_what_ends_at_once_says_so(tmp_path: Path) -> None:
