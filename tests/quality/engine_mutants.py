@@ -2018,8 +2018,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "K2",
         "a dataset is sent when it has changed",
         "dpaudit/subjects/command.py",
-        'same = self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)',
-        'same = self._sent is prepared or (self._sent is not None and self._sent == prepared)',
+        'return self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)',
+        'return self._sent is prepared or (self._sent is not None and self._sent == prepared)',
         ("unit/test_commands_as_mechanisms.py::test_the_dataset_is_sent_when_it_changes",),
     ),
     Mutant(
