@@ -2039,6 +2039,22 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_commands_as_mechanisms.py::test_what_is_left_of_a_request_is_no_answer_to_the_next",),
     ),
     Mutant(
+        "K7",
+        "a death takes no other output that was requested ahead",
+        "dpaudit/subjects/command.py",
+        '            begin += len(answers)\n',
+        '            begin += len(ahead)\n',
+        ("unit/test_commands_as_mechanisms.py::test_a_death_takes_no_other_output_that_was_requested_ahead",),
+    ),
+    Mutant(
+        "K8",
+        "what a program prints beside its answers is no answer",
+        "dpaudit/subjects/command.py",
+        '            if unasked:\n',
+        '            if unasked and lines == 1:\n',
+        ("unit/test_commands_as_mechanisms.py::test_a_line_too_many_is_refused_where_outputs_are_requested_ahead",),
+    ),
+    Mutant(
         "K5",
         "an interrupt waits until a process that is started is known",
         "dpaudit/subjects/command.py",

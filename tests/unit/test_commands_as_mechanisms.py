@@ -51,7 +51,7 @@ for line in sys.stdin:
         sys.exit(3)
     elif mode == "fragile" and request["seed"] % 5 == 0:
         sys.exit(3)
-    elif mode == "talks" and request["seed"] % 5 == 0:
+    elif mode == "talks" and asked % 5 == 0:
         print("[1]\\n[2]", flush=True)
     elif mode == "hangs":
         time.sleep(1000)
