@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, RandomState
 
 from dpaudit.errors import DpauditError
 from dpaudit.language import Dataset
@@ -85,9 +88,10 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
 
     with global_seeds(tape.seed, 0), warnings.catch_warnings(), hooked(tape, target.subject):
         warnings.simplefilter("ignore")
-        before = _global_state()
+        before, torch_before = _states(target.subject), _torch_state()
         output = steps.follow(call) if lines else call()
-        own = tape.own_randomness or _global_state() != before
+        own = tape.own_randomness or _states(target.subject) != before
+        own = own or (_torch_state() != torch_before and not tape.torch_seeded)
     outcome = canonical(output)
     skeleton, leaves = taken_apart(outcome)
     of = layout(outcome, skeleton)
@@ -99,10 +103,31 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
     return Execution(tuple(tape.draws), parts, too_large, own, tape, steps)
 
 
-def _global_state() -> tuple[Any, ...]:
-    kind, keys, position, *_ = np.random.get_state(legacy=True)  # noqa: NPY002
-    assert isinstance(keys, np.ndarray)
-    return random.getstate(), kind, keys.tobytes(), position
+def _states(subject: object) -> list[str]:
+    """The states of generators that no tape feeds: the global ones, and those that the function's names refer to."""
+    states = [repr(random.getstate()), repr(np.random.get_state())]  # noqa: NPY002
+    owner = getattr(subject, "__self__", None)
+    function = getattr(subject, "__func__", subject)
+    held = [*getattr(function, "__globals__", {}).values(), *(getattr(function, "__defaults__", None) or ())]
+    held += [value for each in (subject, owner) for value in getattr(each, "__dict__", {}).values()]
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):
+            # an empty cell
+            held.append(cell.cell_contents)
+    for each in held:
+        if isinstance(each, random.Random):
+            states.append(repr(each.getstate()))
+        elif isinstance(each, Generator):
+            states.append(repr(each.bit_generator.state))
+        elif isinstance(each, RandomState):
+            states.append(repr(each.get_state()))
+    return states
+
+
+def _torch_state() -> bytes:
+    """The state of torch's global generator; empty where torch is not loaded."""
+    torch = sys.modules.get("torch")
+    return b"" if torch is None else torch.get_rng_state().numpy().tobytes()
 
 
 def as_number(leaf: Outcome) -> float | None:

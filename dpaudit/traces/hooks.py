@@ -15,7 +15,6 @@ A noise function *makes* noise (numpy.random.laplace, a function that returns a 
 from __future__ import annotations
 
 import functools
-import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -64,6 +63,16 @@ class NoiseFunction:
 
 
 _REGISTRY: dict[str, NoiseFunction] = {}
+UNFROZEN = (
+    "os:urandom", "random:_urandom", "subprocess:Popen.__init__", "http.client:HTTPConnection.putrequest",
+    "opendp.mod:Measurement.__call__", "opendp.mod:Measurement.invoke", "opendp.mod:Queryable.__call__",
+    "opendp.mod:OdometerQueryable.__call__", "opendp.mod:OdometerQueryable.invoke",
+    "pydp.algorithms._algorithm:MetaAlgorithm.__init__", "pydp.algorithms._algorithm:MetaAlgorithm.result",
+    "pydp.algorithms._algorithm:MetaAlgorithm.quick_result", "pydp._pydp._mechanisms:NumericalMechanism.add_noise",
+)
+"""Functions whose randomness no tape can freeze: of the operating system, other processes, and libraries' native code.
+A function that calls one, and whose own noise function is not registered, gets no alarm.
+"""
 
 
 def register(function: NoiseFunction) -> None:
@@ -104,8 +113,13 @@ def hooked(tape: Tape, subject: object) -> Iterator[None]:
             _replace(undo, np.random, name, getattr(shared, name), held)
         _replace(undo, np.random, "default_rng", _seeding(tape, np.random.default_rng), held)
         _replace(undo, np.random, "seed", _reseeding(tape, shared), held)
-        for module, name in ((os, "urandom"), (random, "_urandom")):
-            _replace(undo, module, name, _unfrozen(tape, getattr(module, name)), held)
+        for where in UNFROZEN:
+            if (found := _found(where)) is not None:
+                owner, name, plain = found
+                _replace(undo, owner, name, _unfrozen(tape, plain), held)
+        _replace(undo, random.Random, "seed", _unseeded(tape, random.Random.seed), held)
+        if (torch := sys.modules.get("torch")) is not None:
+            _replace(undo, torch, "manual_seed", _reseeded(tape, torch.manual_seed), held)
         yield
 
 
@@ -194,6 +208,27 @@ def _unfrozen(tape: Tape, plain: Callable[..., Any]) -> Callable[..., Any]:
         return plain(*args, **kwargs)
 
     return used
+
+
+def _unseeded(tape: Tape, plain: Callable[..., None]) -> Callable[..., None]:
+    """`random.Random.seed`, which notes that a generator is seeded by the operating system."""
+
+    def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+        if a is None:
+            tape.own_randomness = True
+        plain(self, a, version)
+
+    return seed
+
+
+def _reseeded(tape: Tape, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.manual_seed`, after which torch draws the same in every run."""
+
+    def manual_seed(seed: Any) -> Any:
+        tape.torch_seeded = True
+        return plain(seed)
+
+    return manual_seed
 
 
 def _diffprivlib(kind: str) -> Callable[..., Parameters | None]:

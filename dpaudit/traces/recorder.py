@@ -1,8 +1,8 @@
 """A generator that records its draws, and a tape that says which values they get.
 
 Noise is drawn in standard units: a value is location + scale · z, and the tape holds the z. A tape can be recorded
-(z from the bit generator), replayed (the z of another run), or pushed far out (z of 40 and more), which shows whether
-an output depends on a draw at all. Draws that are no noise, such as a coin or a random order, take extreme values then.
+(z from the bit generator), replayed (the z of another run), or pushed far out, which shows whether an output depends on
+a draw at all. Draws that are no noise, such as a coin or a random order, are recorded as they fall.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ from dpaudit.stats.arrays import FloatArray
 Push: TypeAlias = Literal["none", "up", "down", "mixed"]
 """Where the draws of a run lie: where they fall, far above, far below, or far out on both sides."""
 FAR = 40.0
-"""Scales by which noise is pushed."""
+"""Scales by which noise is pushed, at least."""
 NEAR = 1e-3
 """Where noise that is never negative is pushed instead of below zero."""
-EDGE = 1e-12
-"""Distance of a pushed uniform draw from the end of its range: no coin with a smaller probability is flipped by it."""
 MOST_DRAWS = 4_096
 """Draws of a run beyond which only their number is kept."""
 LONGEST_SOURCE = 120
@@ -88,6 +86,11 @@ class Draws:
         return self.family in NOISE and not self.seeded
 
     @property
+    def is_other(self) -> bool:
+        """Whether the draws are other fresh randomness: coins, samples, orders."""
+        return self.family not in NOISE and not self.seeded
+
+    @property
     def values(self) -> FloatArray:
         """The draws as the function got them."""
         if self.family not in NOISE:
@@ -111,18 +114,22 @@ class Tape:
         push: whether draws are pushed far out.
         frozen: draws to replay, as far as distribution and number agree.
         pushed: draws that are pushed, at most: a loop that waits for a value in the middle must end.
+        far: scales by which they are pushed.
     """
 
     seed: SeedSequence
     push: Push = "none"
     frozen: Sequence[Draws] = ()
     pushed: int = 0
+    far: float = FAR
     draws: list[Draws] = field(default_factory=list)
     seeded_at: list[Place] = field(default_factory=list)
     """Lines at which the function seeded a generator of its own."""
     count: int = 0
     own_randomness: bool = False
     """Whether it used randomness that no tape can freeze."""
+    torch_seeded: bool = False
+    """Whether it seeded torch, whose draws are then the same in every run."""
 
     def generator(self) -> RecordingGenerator:
         """The generator that the function gets."""
@@ -138,9 +145,9 @@ class Tape:
             whole = distribution.startswith("geometric")
             if self.push == "mixed":
                 signs = np.where(np.random.default_rng(self.seed.spawn(1)[0]).random(size) < 0.5, -1.0, 1.0)
-                drawn = FAR / 2 * spread * (1.0 if positive else signs)
+                drawn = self.far / 2 * spread * (1.0 if positive else signs)
             elif self.push == "up" or not positive:
-                drawn = FAR * spread * (1.0 if self.push == "up" else -1.0)
+                drawn = self.far * spread * (1.0 if self.push == "up" else -1.0)
             else:
                 drawn = NEAR * spread
             return np.maximum(np.round(drawn), 1.0) if whole else drawn
@@ -149,11 +156,6 @@ class Tape:
             kept = self.frozen[at].standard[:size]
             drawn[: len(kept)] = kept
         return drawn
-
-    def extreme(self, low: Any, high: Any, fresh: Any) -> Any:
-        """What a draw that is no noise gives: one end of its range, where it is pushed."""
-        pushed = self.push if self.count < self.pushed else "none"
-        return {"none": fresh, "up": high, "down": low, "mixed": fresh}[pushed]
 
     def add(self, draws: Draws) -> None:
         """Record the draws of a call."""
@@ -293,9 +295,6 @@ class RecordingGenerator(Generator):
             self._tape.add(Draws(calling_place(), distribution, missing, missing, flat, self._seeded))
         return value
 
-    def _extreme(self, low: Any, high: Any, fresh: Any) -> Any:
-        return fresh if self._tape is None or self._seeded else self._tape.extreme(low, high, fresh)
-
     # -- noise
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -361,52 +360,6 @@ class RecordingGenerator(Generator):
 
     # -- other randomness
 
-    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        size = out.shape if out is not None and size is None else size
-        drawn = self._plain.random(size)
-        low, high = (drawn * 0 + end for end in (EDGE, 1 - EDGE))
-        return self._other("random", _filled(out, dtype, self._extreme(low, high, drawn)))
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        drawn = self._plain.uniform(low, high, size)
-        ends = (drawn * 0 + (np.asarray(low) + at * (np.asarray(high) - low)) for at in (EDGE, 1 - EDGE))
-        least, most = (float(end) if np.ndim(end) == 0 else end for end in ends)
-        return self._other("uniform", self._extreme(least, most, drawn))
-
-    def integers(
-        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
-    ) -> Any:
-        drawn = self._plain.integers(low, high, size, dtype, endpoint)
-        least, most = (0, low) if high is None else (low, high)
-        ends = [np.asarray(least), np.asarray(most) - (0 if endpoint else 1)]
-        low_end, high_end = ((drawn * 0 + end).astype(np.asarray(drawn).dtype) for end in ends)
-        if np.ndim(drawn) == 0:
-            low_end, high_end = type(drawn)(low_end), type(drawn)(high_end)
-        return self._other("integers", self._extreme(low_end, high_end, drawn))
-
-    def choice(
-        self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: Any = 0, shuffle: Any = True
-    ) -> Any:
-        drawn = self._plain.choice(a, size, replace, p, axis, shuffle)
-        options = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
-        if p is not None and options.ndim == 1:
-            likely = np.nonzero(np.asarray(p))[0]
-            options = options[likely[np.argsort(np.asarray(p)[likely], kind="stable")]]
-        if replace and axis == 0 and options.ndim == 1 and len(options):
-            low, high = options[0], options[-1]
-            if np.ndim(drawn):
-                low, high = np.full_like(drawn, low), np.full_like(drawn, high)
-            elif not isinstance(drawn, np.generic | np.ndarray):
-                low, high = type(drawn)(low), type(drawn)(high)
-            drawn = self._extreme(low, high, drawn)
-        return self._other("choice", drawn)
-
-    def permutation(self, x: Any, axis: Any = 0) -> Any:
-        return self._other("permutation", self._plain.permutation(x, axis))
-
-    def permuted(self, x: Any, *, axis: Any = None, out: Any = None) -> Any:
-        return self._other("permuted", self._plain.permuted(x, axis=axis, out=out))
-
     def shuffle(self, x: Any, axis: Any = 0) -> None:
         self._plain.shuffle(x, axis)
         self._other("shuffle", np.empty(0))
@@ -414,12 +367,7 @@ class RecordingGenerator(Generator):
     def bytes(self, length: Any) -> Any:
         drawn = self._plain.bytes(length)
         self._other("bytes", np.empty(0))
-        return self._extreme(b"\0" * len(drawn), b"\xff" * len(drawn), drawn)
-
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        drawn = self._plain.binomial(n, p, size)
-        low, high = drawn * 0, drawn * 0 + np.asarray(n)
-        return self._other("binomial", self._extreme(low, high if np.ndim(drawn) else type(drawn)(high), drawn))
+        return drawn
 
 
 def _recorded(name: str) -> Callable[..., Any]:
@@ -434,9 +382,10 @@ def _recorded(name: str) -> Callable[..., Any]:
 
 
 OTHERS = (
-    "beta", "chisquare", "dirichlet", "f", "hypergeometric", "lognormal", "logseries", "multinomial",
-    "multivariate_hypergeometric", "negative_binomial", "noncentral_chisquare", "noncentral_f", "pareto", "poisson",
-    "power", "rayleigh", "triangular", "vonmises", "wald", "weibull", "zipf",
+    "beta", "binomial", "chisquare", "choice", "dirichlet", "f", "hypergeometric", "integers", "lognormal", "logseries",
+    "multinomial", "multivariate_hypergeometric", "negative_binomial", "noncentral_chisquare", "noncentral_f", "pareto",
+    "permutation", "permuted", "poisson", "power", "random", "rayleigh", "triangular", "uniform", "vonmises", "wald",
+    "weibull", "zipf",
 )
 """Distributions that are recorded as they are: no noise with a location and a scale."""
 for _name in OTHERS:

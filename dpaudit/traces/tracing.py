@@ -11,7 +11,7 @@ chance. An alarm about a cost is confirmed by a replay in which the shifted draw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -40,6 +40,8 @@ MOST_EXECUTIONS = 20
 """Calls of the function for one pair, at most."""
 PUSHED = 4
 """Draws that are pushed, at most, as a multiple of those of other runs."""
+FAR_OF_EPSILON = 4.0
+"""Scales by which draws are pushed, at least, as a multiple of ε: D and D′ may lie ε scales apart."""
 MOST_ALARMS = 4
 """Alarms of a pair that are reported."""
 MOST_WORK = 40_000
@@ -105,7 +107,8 @@ class _Session:
         self.executions += 1
         dataset: Dataset = self.pair.right if which else self.pair.left
         most = max((run.tape.count for runs in self.runs for run in runs), default=0)
-        tape = Tape(SeedSequence([self.seed, 0x7ACE, at]), push, frozen, PUSHED * (most + 1))
+        far = max(FAR, FAR_OF_EPSILON * self.claim.epsilon)
+        tape = Tape(SeedSequence([self.seed, 0x7ACE, at]), push, frozen, PUSHED * (most + 1), far)
         return executed(self.target, dataset, tape, lines=lines)
 
     def trace(self) -> Trace:
@@ -117,6 +120,12 @@ class _Session:
                 return self._ended("It draws from another source than rng, whose draws cannot be frozen.")
             if any(run.too_large for run in (left[-1], right[-1])):
                 return self._ended("It draws, or returns, too many numbers to be analysed.")
+            if (coin := next((draws for run in (left[-1], right[-1]) for draws in run.draws if draws.is_other), None)):
+                # a coin of probability 0.95 falls the same way in all these runs, and sampling lowers ε
+                return self._ended(
+                    f"It draws other randomness than noise ({coin.distribution}, {_line(coin.place)}), of which a few "
+                    "runs say little."
+                )
             silent = not left[-1].draws and not right[-1].draws
             if not at and silent and left[-1].parts == right[-1].parts:
                 failure = left[-1].parts.get(())
@@ -300,34 +309,61 @@ class _Session:
     # -- scales, factors and costs
 
     def _costs(self, shared: list[_Shared]) -> None:
-        if any(not draws.is_noise and not draws.seeded for runs in self.runs for run in runs for draws in run.draws):
-            # other randomness may sample records or flip coins, which costs less than a path shows
-            return
         level = []
         for one in shared:
             if (alarm := self._other_noise(one)) is not None:
                 self._add(alarm)
-            elif alarm is None and self._comparable(one):
+            elif (one.left.everywhere and one.right.everywhere) or self._clipped_costs_the_same(one, shared):
                 level.append(one)
+            elif not self.alarms and self._clipped_costs_too_much(one):
+                self._shift([one])
         if level and not self.alarms:
             self._shift(level)
 
-    def _comparable(self, one: _Shared) -> bool:
-        return one.left.everywhere == one.right.everywhere
+    def _clipped_costs_the_same(self, one: _Shared, shared: list[_Shared]) -> bool:
+        """Whether the shift of a clipped number costs at δ = 0 what it costs without the bounds, and adds to the others.
+
+        It does for Laplace noise of its own if a tail beyond both locations is seen: the ratio of the two
+        probabilities of a tail beyond both is e^ε.
+        """
+        if self.claim.delta > 0 or one.left.everywhere != one.right.everywhere:
+            return False
+        low, high = self._ends(one)
+        locations = one.left.location, one.right.location
+        if low > min(locations) and high < max(locations):
+            return False
+        for which, model in enumerate((one.left, one.right)):
+            columns = self._columns(which, model)
+            if [name for name, *_ in columns] != ["laplace"]:
+                return False
+            models = [other.right if which else other.left for other in shared if other is not one]
+            if any(other.factors[columns[0][2]] for other in models):
+                return False
+        return True
+
+    def _clipped_costs_too_much(self, one: _Shared) -> bool:
+        """Whether a clipped number breaks the claim on its own, for all that its bounds hide."""
+        if one.left.everywhere != one.right.everywhere:
+            return False
+        columns = [self._columns(which, model) for which, model in enumerate((one.left, one.right))]
+        return self._integrated(one, columns) > self.claim.delta * (1 + SAME) + UNCERTAIN
+
+    def _ends(self, one: _Shared) -> tuple[float, float]:
+        """The bounds to which a number is clipped, or the least and the largest value that was seen."""
+        ends = [as_number(run.parts[one.part]) or 0.0 for runs in self.runs for run in runs]
+        return min(ends), max(ends)
 
     def _other_noise(self, one: _Shared) -> Alarm | None:
         """Whether the noise in a number of the output differs, by more than the claim allows."""
         columns = [self._columns(which, model) for which, model in enumerate((one.left, one.right))]
-        (left, right) = (_heaviest(each) for each in columns)
-        if left is None or right is None:
-            return None
-        (family, a, at), (other, b, bt) = left, right
         slack = 4 * max(one.left.deviation, one.right.deviation) / FAR
+        if (at := _differing(columns[0], columns[1], slack)) is None or not self._exceeds(one, columns):
+            return None
+        (family, a, i), (other, b, j) = columns[0][at[0]], columns[1][at[1]]
+        a, b = abs(a), abs(b)
         first, second = self.runs[0][0], self.runs[1][0]
-        (draws, within), (second_draws, second_within) = _draw_at(first, at), _draw_at(second, bt)
+        (draws, within), (second_draws, second_within) = _draw_at(first, i), _draw_at(second, j)
         if family != other:
-            if not self._exceeds(one, columns):
-                return None
             said = (
                 f"{_line(draws.place)}: {subject(one.part)} has {_named(family)} noise on D and {_named(other)} noise "
                 f"on D′ ({_line(second_draws.place, draws.place)})."
@@ -336,8 +372,6 @@ class _Session:
             return Alarm(
                 "distribution_differs", draws.place, subject(one.part), family, other, said, places
             )
-        if abs(a - b) <= SAME * max(a, b) + slack or not self._exceeds(one, columns):
-            return None
         scales = float(draws.scale[within]), float(second_draws.scale[second_within])
         noise = f"{_named(family)} noise"
         if draws.place == second_draws.place and abs(scales[0] - scales[1]) > SAME * max(scales):
@@ -362,30 +396,35 @@ class _Session:
         return Alarm("factor_depends_on_data", place, subject(one.part), *factors, said, others)
 
     def _columns(self, which: int, model: Linear) -> list[tuple[str, float, int]]:
-        """(distribution, scale in the output, number) of every draw that reaches a number of the output."""
+        """(distribution, signed scale in the output, number) of every draw that reaches a number of the output."""
         run = self.runs[which][0]
         at = np.nonzero(model.factors)[0].tolist()
-        return [(_draw_at(run, i)[0].distribution, float(abs(model.factors[i])), i) for i in at]
+        return [(_draw_at(run, i)[0].distribution, float(model.factors[i]), i) for i in at]
 
     def _exceeds(self, one: _Shared, columns: list[list[tuple[str, float, int]]]) -> bool:
         """Whether a number of the output with other noise on D than on D′ breaks the claim.
 
-        At δ = 0 it does: where the moment generating functions of the noise are finite for other arguments the ratio
-        of densities has no bound, and Gaussian noise of another scale has none either. A bound that clips the output
-        may limit the ratio; then nothing is said.
+        At δ = 0 it does (`_differing`), unless a bound clips the output, which limits the ratio of densities. Then, and
+        for δ > 0, δ at the claimed ε is integrated for a number that is Laplace or Gaussian noise on a location.
         """
-        if not (one.left.everywhere and one.right.everywhere) and not self._overlap(one):
-            return False
-        if self.claim.delta == 0:
+        clipped = not (one.left.everywhere and one.right.everywhere)
+        if self.claim.delta == 0 and not clipped:
             return True
+        return self._overlap(one) and self._integrated(one, columns) > self.claim.delta * (1 + SAME) + UNCERTAIN
+
+    def _integrated(self, one: _Shared, columns: list[list[tuple[str, float, int]]]) -> float:
+        """δ at the claimed ε of one number of the output, within the bounds that clip it; 0 where it is not known."""
         if len(columns[0]) != 1 or len(columns[1]) != 1 or one.left.deviation or one.right.deviation:
-            return False
+            return 0.0
         (family, scale, _), (other, width, _) = columns[0][0], columns[1][0]
         if not {family, other} <= {"laplace", "normal"}:
-            return False
-        ends = (family, one.left.location, scale), (other, one.right.location, width)
-        worst = max(_hockey_stick(*each, self.claim.epsilon) for each in (ends, ends[::-1]))
-        return worst > self.claim.delta * (1 + SAME) + UNCERTAIN
+            return 0.0
+        within = (-math.inf, math.inf)
+        if not (one.left.everywhere and one.right.everywhere):
+            # clipping at a value that is no bound gives fewer events, and a smaller δ
+            within = self._ends(one)
+        sides = (family, one.left.location, abs(scale)), (other, one.right.location, abs(width))
+        return max(_hockey_stick(*each, self.claim.epsilon, within) for each in (sides, sides[::-1]))
 
     def _overlap(self, one: _Shared) -> bool:
         """Whether the outputs of D and D′ lie in the same range, so that one clipping cannot give two factors."""
@@ -714,24 +753,63 @@ def _price(distribution: str) -> tuple[float, float]:
     return math.inf, math.inf
 
 
-def _heaviest(columns: Iterable[tuple[str, float, int]]) -> tuple[str, float, int] | None:
-    """The noise that decides the tail of a number in the output: None where several kinds are mixed."""
-    columns = list(columns)
-    names = {name for name, _, _ in columns}
-    if len(names) != 1:
-        return None
-    ((name),) = names
-    if name == "normal":
-        return name, math.sqrt(sum(scale**2 for _, scale, _ in columns)), columns[0][2]
-    return max(columns, key=lambda one: one[1])
+def _differing(
+    left: Sequence[tuple[str, float, int]], right: Sequence[tuple[str, float, int]], slack: float
+) -> tuple[int, int] | None:
+    """Which draws, of D and of D′, make the ratio of two densities unbounded; None where this is not known.
+
+    Each dataset has (distribution, signed factor, …) for every draw in a number of the output. The moment generating
+    function of their sum is finite for λ up to the least price/|factor|. If p ≤ e^ε q everywhere, it is finite for p
+    where it is for q: so there is no ε if these ranges differ. Two Gaussian sums of different variance have no ε
+    either. Of two heavy tails, such as Cauchy's, nothing is said: another scale may be within the claim.
+    """
+    wider = tuple(max(range(len(side)), key=lambda i: abs(side[i][1])) for side in (left, right))
+    for sign in (1, -1):
+        widths = [
+            [_width(name, sign * factor) for name, factor, _ in side] for side in (left, right)
+        ]
+        a, b = max(widths[0]), max(widths[1])
+        if a != b and not abs(a - b) <= SAME * max(a, b) + slack:
+            at = [side.index(max(side)) if max(side) > 0 else most for side, most in zip(widths, wider, strict=True)]
+            return at[0], at[1]
+    if all(name == "normal" for name, *_ in (*left, *right)):
+        a, b = (math.sqrt(sum(factor**2 for _, factor, _ in side)) for side in (left, right))
+        if abs(a - b) > SAME * max(a, b) + slack:
+            return wider[0], wider[1]
+    return None
 
 
-def _hockey_stick(one: tuple[str, float, float], other: tuple[str, float, float], epsilon: float) -> float:
-    """max over events of P[one] − e^ε P[other], by numerical integration; each is (family, location, scale)."""
-    ends = np.geomspace(1e-9, 200, 4000)
-    x = one[1] + np.concatenate([-ends[::-1], ends]) * max(one[2], other[2])
+def _width(distribution: str, factor: float) -> float:
+    """The scale of the exponential upper tail of factor · draw; 0 for a lighter tail, infinite for a heavier one."""
+    price = _price(distribution)[0 if factor > 0 else 1]
+    return abs(factor) / price if price else math.inf
+
+
+def _hockey_stick(
+    one: tuple[str, float, float], other: tuple[str, float, float], epsilon: float, within: tuple[float, float]
+) -> float:
+    """max over events of P[one] − e^ε P[other], by numerical integration; each is (family, location, scale).
+
+    Args:
+        one, other: the two distributions.
+        epsilon: ε.
+        within: bounds to which both are clipped.
+    """
+    ratio, (low, high) = math.exp(min(700.0, epsilon)), within
+    ends = np.geomspace(1e-9, 200, 4000) * max(one[2], other[2])
+    x = np.unique(np.clip(np.concatenate([each[1] + np.concatenate([-ends[::-1], ends]) for each in (one, other)]), low, high))
     p, q = (_density(family, (x - location) / scale) / scale for family, location, scale in (one, other))
-    return float(np.trapezoid(np.maximum(p - math.exp(min(700.0, epsilon)) * q, 0.0), x))
+    inside = float(np.trapezoid(np.maximum(p - ratio * q, 0.0), x)) if len(x) > 1 else 0.0
+    below, above = ([_tail(family, sign * (end - location) / scale) for family, location, scale in (one, other)]
+        for sign, end in ((1, low), (-1, high)))
+    return inside + sum(max(p - ratio * q, 0.0) for p, q in (below, above))
+
+
+def _tail(family: str, z: float) -> float:
+    """The probability of values up to z scales above the location."""
+    if family == "normal":
+        return math.erfc(-z / math.sqrt(2)) / 2
+    return math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2
 
 
 def _density(family: str, z: FloatArray) -> FloatArray:
