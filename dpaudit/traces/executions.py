@@ -6,8 +6,10 @@ import math
 import random
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,11 +24,13 @@ from dpaudit.outputs.parts import Place as Part
 from dpaudit.subjects.global_seeds import global_seeds
 from dpaudit.subjects.target import FunctionTarget
 from dpaudit.traces.hooks import hooked
-from dpaudit.traces.recorder import MOST_DRAWS, Draws, Tape
+from dpaudit.traces.recorder import MOST_DRAWS, Draws, Tape, is_own_code
 from dpaudit.traces.steps import Steps
 
 MOST_PARTS = 512
 """Parts of an output beyond which it is not analysed."""
+MOST_OBJECTS = 1_000
+"""Objects of a function that are searched for generators."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +92,10 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
 
     with global_seeds(tape.seed, 0), warnings.catch_warnings(), hooked(tape, target.subject):
         warnings.simplefilter("ignore")
-        before, torch_before = _states(target.subject), _torch_state()
+        own_generators = _generators(target.subject)
+        before, torch_before = _states(own_generators), _torch_state()
         output = steps.follow(call) if lines else call()
-        own = tape.own_randomness or _states(target.subject) != before
+        own = tape.own_randomness or _states(own_generators) != before
         own = own or (_torch_state() != torch_before and not tape.torch_seeded)
     outcome = canonical(output)
     skeleton, leaves = taken_apart(outcome)
@@ -103,24 +108,41 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
     return Execution(tuple(tape.draws), parts, too_large, own, tape, steps)
 
 
-def _states(subject: object) -> list[str]:
-    """The states of generators that no tape feeds: the global ones, and those that the function's names refer to."""
+def _generators(subject: object) -> list[random.Random | Generator | RandomState]:
+    """Generators of its own that a function may draw from: those that its names and its attributes refer to."""
+    waiting: list[object] = [subject, getattr(subject, "__self__", None), getattr(subject, "__func__", None)]
+    seen: set[int] = set()
+    generators: list[random.Random | Generator | RandomState] = []
+    while waiting and len(seen) < MOST_OBJECTS:
+        each = waiting.pop(0)
+        if each is None or id(each) in seen or isinstance(each, ModuleType | type):
+            continue
+        seen.add(id(each))
+        if isinstance(each, random.Random | Generator | RandomState):
+            generators.append(each)
+        elif isinstance(each, list | tuple | set):
+            waiting += each
+        elif isinstance(each, dict):
+            waiting += each.values()
+        else:
+            if is_own_code(getattr(getattr(each, "__code__", None), "co_filename", "<frozen")):
+                waiting += [getattr(each, "__globals__", None), getattr(each, "__defaults__", None)]
+            for cell in getattr(each, "__closure__", None) or ():
+                with suppress(ValueError):
+                    # an empty cell
+                    waiting.append(cell.cell_contents)
+            waiting.append(getattr(each, "__dict__", None))
+    return generators
+
+
+def _states(generators: Sequence[random.Random | Generator | RandomState]) -> list[str]:
+    """The states of generators that no tape feeds: these and the global ones."""
     states = [repr(random.getstate()), repr(np.random.get_state())]  # noqa: NPY002
-    owner = getattr(subject, "__self__", None)
-    function = getattr(subject, "__func__", subject)
-    held = [*getattr(function, "__globals__", {}).values(), *(getattr(function, "__defaults__", None) or ())]
-    held += [value for each in (subject, owner) for value in getattr(each, "__dict__", {}).values()]
-    for cell in getattr(function, "__closure__", None) or ():
-        with suppress(ValueError):
-            # an empty cell
-            held.append(cell.cell_contents)
-    for each in held:
+    for each in generators:
         if isinstance(each, random.Random):
             states.append(repr(each.getstate()))
-        elif isinstance(each, Generator):
-            states.append(repr(each.bit_generator.state))
-        elif isinstance(each, RandomState):
-            states.append(repr(each.get_state()))
+        else:
+            states.append(repr(each.bit_generator.state if isinstance(each, Generator) else each.get_state()))
     return states
 
 

@@ -143,6 +143,9 @@ class _Session:
 
     def _ended(self, remark: str) -> Trace:
         draws = self.runs[0][0].draws if self.runs[0] else ()
+        if self.alarms and not self._repeats():
+            self.alarms, self.cost = [], None
+            remark = "The same draws do not give the same output again: it keeps a state, or draws from another source."
         order = {"noise_reused": 1, "shift_costs_more": 2}
         alarms = sorted(self.alarms, key=lambda alarm: order.get(alarm.code, 0))
         chosen: dict[tuple[str, Place], Alarm] = {}
@@ -624,6 +627,13 @@ class _Session:
                 followed.append([self._run(which, at, "none", frozen[at], lines=True) for at in (0, 1)])
             self._followed = followed
         return self._followed
+
+    def _repeats(self) -> bool:
+        """Whether the runs whose lines were followed gave what the same draws gave before."""
+        return all(
+            again.parts == self.runs[which][at].parts
+            for which, runs in enumerate(self._steps()) for at, again in enumerate(runs)
+        )
 
     def _last_place(self, which: int) -> Place:
         """The line that returns."""
