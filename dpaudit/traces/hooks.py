@@ -15,6 +15,7 @@ A noise function *makes* noise (numpy.random.laplace, a function that returns a 
 from __future__ import annotations
 
 import functools
+import math
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -233,8 +234,11 @@ def _reseeded(tape: Tape, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 def _diffprivlib(kind: str) -> Callable[..., Parameters | None]:
     def read(mechanism: Any, value: Any, *_: Any) -> Parameters | None:
+        mechanism._check_all(value)
         if kind == "laplace":
-            return Parameters(value, float(mechanism.sensitivity) / (float(mechanism.epsilon) or np.inf))
+            # for δ > 0 its scale is that of a larger ε
+            epsilon = float(mechanism.epsilon) - math.log1p(-float(mechanism.delta))
+            return Parameters(value, float(mechanism.sensitivity) / (epsilon or math.inf))
         scale = getattr(mechanism, "_scale", None)
         return None if scale is None else Parameters(value, float(scale))
 

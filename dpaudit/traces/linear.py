@@ -116,19 +116,41 @@ def _solved(
     factors = np.zeros(z.shape[1])
     reach = np.abs(z[:, list(support)]).max(axis=0)
     factors[list(support)] = np.where(np.abs(solution[1:]) * reach > 10 * tolerance, solution[1:], 0.0)
+    used = np.nonzero(factors)[0]
+    if used.size and (z[:, used] == np.round(z[:, used])).all():
+        # small whole numbers lie on a line by chance: more runs must fit, and the factors
+        steps = factors[used] / (_unit(y) or 1.0)
+        if len(y) - design.shape[1] < 2 * SPARE or np.abs(steps - np.round(steps)).max() > 1e-6:
+            return None
     return float(solution[0]), factors
 
 
 def _rounded(z: FloatArray, y: FloatArray) -> Linear | None:
-    """An output that stays near a line in one draw, however far the draw is pushed."""
+    """A multiple of a unit that stays within a unit of a line in one draw, however far the draw is pushed.
+
+    Draws that are whole themselves are not rounded: an output that they follow nearly is of several draws.
+    """
     slopes, distances = _one_by_one(z, y)
     order = np.argsort(distances)
     at, deviation = int(order[0]), float(distances[order[0]])
     if deviation > ROUNDED * np.ptp(y) or (len(order) > 1 and distances[order[1]] < CLEARLY * deviation):
         return None
+    if deviation > _unit(y) or (z[:, at] == np.round(z[:, at])).all():
+        return None
     factors = np.zeros(z.shape[1])
     factors[at] = slopes[at]
     return Linear(float(y.mean() - slopes[at] * z[:, at].mean()), factors, deviation, everywhere=True)
+
+
+def _unit(y: FloatArray) -> float:
+    """The largest number of which all differences of these numbers are multiples, up to rounding errors."""
+    unit, least = 0.0, CLOSE * float(np.abs(y).max())
+    for step in np.abs(np.diff(y)).tolist():
+        larger, smaller = max(unit, step), min(unit, step)
+        while smaller > least:
+            larger, smaller = smaller, abs(larger - smaller * round(larger / smaller))
+        unit = larger
+    return unit
 
 
 def cheapest_shift(

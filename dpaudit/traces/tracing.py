@@ -324,7 +324,7 @@ class _Session:
             self._shift(level)
 
     def _clipped_costs_the_same(self, one: _Shared, shared: list[_Shared]) -> bool:
-        """Whether the shift of a clipped number costs at δ = 0 what it costs without the bounds, and adds to the others.
+        """Whether the shift of a clipped number costs at δ = 0 what it costs without the bounds, beside the others.
 
         It does for Laplace noise of its own if a tail beyond both locations is seen: the ratio of the two
         probabilities of a tail beyond both is e^ε.
@@ -807,11 +807,14 @@ def _hockey_stick(
     """
     ratio, (low, high) = math.exp(min(700.0, epsilon)), within
     ends = np.geomspace(1e-9, 200, 4000) * max(one[2], other[2])
-    x = np.unique(np.clip(np.concatenate([each[1] + np.concatenate([-ends[::-1], ends]) for each in (one, other)]), low, high))
+    around = [location + sign * ends for _, location, _ in (one, other) for sign in (-1, 1)]
+    x = np.unique(np.clip(np.concatenate(around), low, high))
     p, q = (_density(family, (x - location) / scale) / scale for family, location, scale in (one, other))
     inside = float(np.trapezoid(np.maximum(p - ratio * q, 0.0), x)) if len(x) > 1 else 0.0
-    below, above = ([_tail(family, sign * (end - location) / scale) for family, location, scale in (one, other)]
-        for sign, end in ((1, low), (-1, high)))
+    below, above = (
+        [_tail(family, sign * (end - location) / scale) for family, location, scale in (one, other)]
+        for sign, end in ((1, low), (-1, high))
+    )
     return inside + sum(max(p - ratio * q, 0.0) for p, q in (below, above))
 
 

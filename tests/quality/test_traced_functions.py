@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from traced_functions import TRACED, Traced
+from traced_private import PRIVATE, Private
 
 import dpaudit
 from dpaudit.results.model import Verdict
@@ -50,6 +51,19 @@ def test_no_fix_is_accused(case: Traced) -> None:
             )
             assert trace.executions <= 20
             assert not trace.alarms, str(trace)
+
+
+@pytest.mark.parametrize("case", PRIVATE, ids=lambda case: case.name)
+def test_no_private_function_is_accused(case: Private) -> None:
+    for one, other in case.pairs:
+        for pair in ((one, other), (other, one)):
+            for seed in range(SEEDS):
+                trace = dpaudit.trace(
+                    case.function, epsilon=case.epsilon, delta=case.delta, relation=case.relation, pair=pair, seed=seed
+                )
+                assert trace.executions <= 20
+                assert not trace.alarms, str(trace)
+                assert "could not be traced" not in trace.remark
 
 
 @pytest.mark.slow(fast={"seeded_report", "mean_of_tens"})
