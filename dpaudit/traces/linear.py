@@ -16,6 +16,8 @@ from dpaudit.stats.arrays import BoolArray, FloatArray
 
 CLOSE = 1e-9
 """Error of an output beyond rounding, relative to the largest of its values."""
+SINGLE = 1e-6
+"""The same of an output in single precision, such as torch's."""
 ROUNDED = 0.03
 """Distance from a line up to which an output counts as rounded noise, relative to its range under pushed draws."""
 CLEARLY = 5.0
@@ -33,7 +35,7 @@ class Linear:
     Args:
         location: without noise.
         factors: of each draw: the scale with which it reaches the output, with its sign.
-        deviation: largest distance from this of the runs; that of rounding, or 0.
+        deviation: largest distance from this of the runs, by rounding or by single precision; or 0.
         everywhere: whether it also holds for draws that are pushed far out.
     """
 
@@ -57,15 +59,17 @@ def fitted(z: FloatArray, y: FloatArray) -> Linear | None:
     """
     if not z.shape[1]:
         return None
-    tolerance = CLOSE * max(float(np.abs(y).max()), 1e-300)
+    single = (y.astype(np.float32) == y).all() and (y != np.round(y)).any()
+    tolerance = (SINGLE if single else CLOSE) * max(float(np.abs(y).max()), 1e-300)
+    deviation = tolerance if single else 0.0
     if (exact := _exactly(z, y, tolerance)) is not None:
-        return Linear(exact[0], exact[1], 0.0, everywhere=True)
+        return Linear(exact[0], exact[1], deviation, everywhere=True)
     if (rounded := _rounded(z, y)) is not None:
         return rounded
     # where a bound clips what is far out
     inside: BoolArray = (y > y.min()) & (y < y.max())
     if inside.sum() > SPARE + 1 and (exact := _exactly(z[inside], y[inside], tolerance)) is not None:
-        return Linear(exact[0], exact[1], 0.0, everywhere=False) if (exact[1] != 0).any() else None
+        return Linear(exact[0], exact[1], deviation, everywhere=False) if (exact[1] != 0).any() else None
     return None
 
 
