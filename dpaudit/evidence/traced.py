@@ -34,6 +34,8 @@ SLOW = 1.0
 """Seconds of all traces from which progress is shown."""
 TIME_SHARE = 0.1
 """Most of the time that is left which traces may take."""
+SLOW_SHARE = 0.5
+"""The same of one trace of a function that is so slow that a trace does not fit into the former."""
 
 
 def trace_pairs(
@@ -104,4 +106,8 @@ def _affordable(job: PrivacyJob, runner: Runner, findings: Findings) -> int:
     left, seconds = runner.left, findings.call_time
     if left is None or not seconds:
         return most
-    return min(most, int(TIME_SHARE * left / (MOST_EXECUTIONS * seconds)))
+    each = MOST_EXECUTIONS * seconds
+    if TIME_SHARE * left < each <= SLOW_SHARE * left:
+        # so few samples can be drawn that a trace is the better use of the time
+        return 1
+    return min(most, int(TIME_SHARE * left / each))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import random
 import sys
 import warnings
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator, RandomState
@@ -27,6 +28,8 @@ from dpaudit.traces.hooks import hooked
 from dpaudit.traces.recorder import MOST_DRAWS, Draws, Tape, is_own_code
 from dpaudit.traces.steps import Steps
 
+Own: TypeAlias = random.Random | Generator | RandomState
+"""A generator other than the given one."""
 MOST_PARTS = 512
 """Parts of an output beyond which it is not analysed."""
 MOST_OBJECTS = 1_000
@@ -65,13 +68,16 @@ class Execution:
         return np.concatenate(parts) if parts else np.empty(0)
 
 
-def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: bool = False) -> Execution:
+def executed(
+    target: FunctionTarget, dataset: Dataset, tape: Tape, own_generators: Sequence[Own], *, lines: bool = False
+) -> Execution:
     """Run a function once.
 
     Args:
         target: a copy: its state may change.
         dataset: to run it on.
         tape: for its draws.
+        own_generators: generators that no tape feeds (`generators_of`).
         lines: whether to follow the lines that it runs, which takes longer.
 
     Raises:
@@ -92,7 +98,6 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
 
     with global_seeds(tape.seed, 0), warnings.catch_warnings(), hooked(tape, target.subject):
         warnings.simplefilter("ignore")
-        own_generators = _generators(target.subject)
         before, torch_before = _states(own_generators), _torch_state()
         output = steps.follow(call) if lines else call()
         own = tape.own_randomness or _states(own_generators) != before
@@ -108,11 +113,11 @@ def executed(target: FunctionTarget, dataset: Dataset, tape: Tape, *, lines: boo
     return Execution(tuple(tape.draws), parts, too_large, own, tape, steps)
 
 
-def _generators(subject: object) -> list[random.Random | Generator | RandomState]:
+def generators_of(subject: object) -> list[Own]:
     """Generators of its own that a function may draw from: those that its names and its attributes refer to."""
     waiting: list[object] = [subject, getattr(subject, "__self__", None), getattr(subject, "__func__", None)]
     seen: set[int] = set()
-    generators: list[random.Random | Generator | RandomState] = []
+    generators: list[Own] = []
     while waiting and len(seen) < MOST_OBJECTS:
         each = waiting.pop(0)
         if each is None or id(each) in seen or isinstance(each, ModuleType | type):
@@ -135,14 +140,14 @@ def _generators(subject: object) -> list[random.Random | Generator | RandomState
     return generators
 
 
-def _states(generators: Sequence[random.Random | Generator | RandomState]) -> list[str]:
-    """The states of generators that no tape feeds: these and the global ones."""
-    states = [repr(random.getstate()), repr(np.random.get_state())]  # noqa: NPY002
-    for each in generators:
+def _states(own_generators: Sequence[Own]) -> list[object]:
+    """The states of the global generators and of these."""
+    states: list[object] = [random.getstate(), pickle.dumps(np.random.get_state())]  # noqa: NPY002
+    for each in own_generators:
         if isinstance(each, random.Random):
-            states.append(repr(each.getstate()))
+            states.append(each.getstate())
         else:
-            states.append(repr(each.bit_generator.state if isinstance(each, Generator) else each.get_state()))
+            states.append(pickle.dumps(each.bit_generator.state if isinstance(each, Generator) else each.get_state()))
     return states
 
 

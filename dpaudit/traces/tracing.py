@@ -29,7 +29,7 @@ from dpaudit.stats.noise_profile import Moves, NoiseProfile
 from dpaudit.subjects.target import FunctionTarget
 from dpaudit.subjects.user_errors import StopNow
 from dpaudit.traces.alarms import Alarm, AlarmCode, Trace
-from dpaudit.traces.executions import Execution, as_number, executed
+from dpaudit.traces.executions import Execution, as_number, executed, generators_of
 from dpaudit.traces.linear import CLOSE, Linear, cheapest_shift, fitted
 from dpaudit.traces.recorder import FAR, Draws, Place, Push, Tape
 from dpaudit.traces.steps import RETURNED, Step
@@ -93,6 +93,7 @@ class _Shared:
 class _Session:
     def __init__(self, target: FunctionTarget, pair: Pair, claim: Claim, seed: int) -> None:
         self.target, self.pair, self.claim, self.seed = target, pair, claim, seed
+        self.own_generators = generators_of(target.subject)
         self.executions = 0
         self.runs: tuple[list[Execution], list[Execution]] = ([], [])
         self.alarms: list[Alarm] = []
@@ -109,7 +110,7 @@ class _Session:
         most = max((run.tape.count for runs in self.runs for run in runs), default=0)
         far = max(FAR, FAR_OF_EPSILON * self.claim.epsilon)
         tape = Tape(SeedSequence([self.seed, 0x7ACE, at]), push, frozen, PUSHED * (most + 1), far)
-        return executed(self.target, dataset, tape, lines=lines)
+        return executed(self.target, dataset, tape, self.own_generators, lines=lines)
 
     def trace(self) -> Trace:
         left, right = self.runs
