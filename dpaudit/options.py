@@ -377,8 +377,11 @@ STABILITY: tuple[Option, ...] = (
     TIME.but(about="Time limit of the search."),
     SEED,
 )
+TRACE: tuple[Option, ...] = (
+    *(option for option in CHECK if option.key in ("epsilon", "delta", "claim", "relation", "pair")), SEED
+)
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
     {"check": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE,
-     "stability": STABILITY}
+     "stability": STABILITY, "trace": TRACE}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""

@@ -12,7 +12,6 @@ from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of, recorded_prior
-from dpaudit.errors import UsageError
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, Door
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
@@ -326,11 +325,7 @@ def trace(
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
     """
-    from dpaudit.evidence.assumptions import copies
-    from dpaudit.plans.jobs import jobs_of
-    from dpaudit.subjects.stated import is_reproducible
-    from dpaudit.subjects.target import FunctionTarget
-    from dpaudit.traces.tracing import traced
+    from dpaudit.evidence.traced import trace_of
 
     placed, stated = pair_of(pair), stated_claim(claim, epsilon, delta, relation)
     subject = adapted(target)
@@ -338,24 +333,10 @@ def trace(
         subject, claimed=stated.get("claim") is not None or stated["epsilon"] is not None, placed=True,
         how_to_claim=HOW_TO_CLAIM, how_to_place=HOW_TO_PLACE,
     )
-    job = jobs_of(Request(
+    return trace_of(Request(
         targets=(subject,), seed=seed, pair=placed.datasets, container=placed.container, only="privacy", door="Python",
         **stated,
-    ))[0]
-    if not isinstance(job.target, FunctionTarget):
-        raise UsageError(
-            f"{job.target.name} is a mechanism in dpaudit's language, whose draws need no trace; use audit or verify."
-        )
-    if not is_reproducible(job.target.subject):
-        raise UsageError(
-            f"The randomness of {job.target.name} does not come from rng, so its draws cannot be frozen; use audit."
-        )
-    if (fresh := copies(job.target)) is None:
-        raise UsageError(
-            f"{job.target.name} cannot be copied, and a trace must not change its state; remove locks, open files and "
-            "other objects that cannot be pickled from its globals."
-        )
-    return traced(fresh(), job.pairs[0], job.claim, seed=seed)
+    ))
 
 
 @_in_pythons_words

@@ -461,6 +461,25 @@ def stability_command(
     finish_stability(stability_request(target, given), json, quiet=quiet, verbose=verbose)
 
 
+@app.command(
+    "trace", cls=PanelCommand,
+    epilog=epilog("dpaudit trace my.py:mean --epsilon 1 --relation add-remove-one --pair '[0,1]' '[0,1,1]'"),
+)
+@with_options
+def trace_command(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A function: file.py:name or module:name.", rich_help_panel=WHAT)
+    ],
+    given: Given,
+) -> None:
+    """Run a function a few times with the same draws, and name the lines that no noise protects."""
+    from dpaudit.cli.out_console import show
+    from dpaudit.cli.requests import request_of
+    from dpaudit.evidence.traced import trace_of
+
+    show(str(trace_of(request_of("trace", [target], given))))
+
+
 @app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
 @with_options
 def compare_command(

@@ -43,8 +43,8 @@ def request_of(
         if option.negates:
             parts[part][field] = not value
     own = parts.pop("")
-    if command == "check":
-        own |= _datasets(own.pop("pair"), own.pop("data"))
+    if command in ("check", "trace"):
+        own |= _datasets(own.pop("pair"), own.pop("data", None))
     if (words := parts.pop("recorded.words", None)) is not None:
         files_of = RecordedFiles(tuple(one for one in targets if isinstance(one, str)), **words)
         # where a number is planned, a stream is tested while it arrives, and needs no more than refutes

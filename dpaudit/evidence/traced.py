@@ -11,9 +11,13 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from dpaudit.adversary import Pair
+from dpaudit.errors import UsageError
 from dpaudit.evidence.assumptions import copies, refutation, shown_dataset
 from dpaudit.evidence.findings import Findings
+from dpaudit.options import PAIR
 from dpaudit.plans.job import GivenPairs, PairSearch, PrivacyJob
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Request
 from dpaudit.results.notes import Traced
 from dpaudit.results.stream import Progress
 from dpaudit.subjects.runner import Runner
@@ -79,6 +83,35 @@ def trace_pairs(
         return job
     first = [trace.pair for trace in alarmed]
     return replace(job, pairs=(*first, *(pair for pair in job.pairs if pair not in first)))
+
+
+def trace_of(request: Request) -> Trace:
+    """The trace of one function on one pair.
+
+    Args:
+        request: of one function, a claim and a pair.
+
+    Raises:
+        UsageError and its kinds: it cannot be traced, or used as given.
+    """
+    if request.pair is None:
+        raise UsageError("A trace needs two datasets; give {}.", PAIR)
+    job = jobs_of(request)[0]
+    assert isinstance(job, PrivacyJob)
+    if not isinstance(job.target, FunctionTarget):
+        raise UsageError(
+            f"{job.target.name} is a mechanism in dpaudit's language, whose draws need no trace; use audit or verify."
+        )
+    if not is_reproducible(job.target.subject):
+        raise UsageError(
+            f"The randomness of {job.target.name} does not come from rng, so its draws cannot be frozen; use audit."
+        )
+    if (fresh := copies(job.target)) is None:
+        raise UsageError(
+            f"{job.target.name} cannot be copied, and a trace must not change its state; remove locks, open files and "
+            "other objects that cannot be pickled from its globals."
+        )
+    return traced(fresh(), job.pairs[0], job.claim, seed=request.seed)
 
 
 def noted(alarm: Alarm, pair: Pair | None) -> Traced:

@@ -64,7 +64,8 @@ class Mutant:
 
     Args:
         id: a letter for the place and a number. S and L: statistics; D: audits of DP-SGD; A: evidence, engine, plans
-            and subjects; E: events and outputs; I: interpreters; C: the command line; M: algorithms.
+            and subjects; E: events and outputs; T: traces; I: interpreters; C: the command line;
+            M: algorithms.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.
@@ -2069,6 +2070,94 @@ MUTANTS: tuple[Mutant, ...] = (
         '        if isinstance(value, Command):\n            raise',
         '        if value is Command:\n            raise',
         ("unit/test_commands_as_mechanisms.py::test_evidence_on_a_program_does_not_accumulate",),
+    ),
+    Mutant(
+        "T1",
+        "a trace is silent where coins or samples are drawn",
+        "dpaudit/traces/tracing.py",
+        "for draws in run.draws if draws.is_other), None)",
+        "for draws in () if draws.is_other), None)",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T2",
+        "a trace says nothing of two heavy tails of different scale",
+        "dpaudit/traces/tracing.py",
+        "return abs(factor) / price if price else math.inf",
+        "return abs(factor) / (price or 1.0)",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T3",
+        "draws are pushed farther than a claim lets locations lie apart",
+        "dpaudit/traces/tracing.py",
+        "far = max(FAR, FAR_OF_EPSILON * self.claim.epsilon)",
+        "far = FAR",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T4",
+        "a number that is clipped is charged for what its bounds show",
+        "dpaudit/traces/tracing.py",
+        "within = self._ends(one)",
+        "within = (-math.inf, math.inf)",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T5",
+        "an alarm is withdrawn if the same draws give another output",
+        "dpaudit/traces/tracing.py",
+        "if self.alarms and not self._repeats():",
+        "if not self.alarms and not self._repeats():",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T6",
+        "whole numbers on a line by chance are no linear output",
+        "dpaudit/traces/linear.py",
+        "if len(y) - design.shape[1] < 2 * SPARE or np.abs(steps - np.round(steps)).max() > 1e-6:",
+        "if len(y) - design.shape[1] < 0:",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T7",
+        "a trace notices that a generator of the function's own was used",
+        "dpaudit/traces/executions.py",
+        "own = tape.own_randomness or _states(own_generators) != before",
+        "own = tape.own_randomness",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T8",
+        "a trace notices a generator that the system seeds",
+        "dpaudit/traces/hooks.py",
+        "if a is None:\n            tape.own_randomness = True",
+        "if a is not None:\n            tape.own_randomness = True",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T9",
+        "a shift of the noise within the claim is no alarm",
+        "dpaudit/traces/tracing.py",
+        "needed <= self.claim.epsilon * (1 + SAME) + SAME",
+        "needed <= self.claim.epsilon * (1 - SAME) - SAME",
+        ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
+    ),
+    Mutant(
+        "T10",
+        "a shift of Laplace noise by one scale costs 1",
+        "dpaudit/traces/tracing.py",
+        "if family in (\"laplace\", \"logistic\"):\n        return 1.0, 1.0",
+        "if family in (\"laplace\", \"logistic\"):\n        return 0.5, 0.5",
+        ("unit/test_traces.py::test_an_audit_shows_the_alarm_and_its_values",),
+    ),
+    Mutant(
+        "T11",
+        "draws of D are replayed on D′",
+        "dpaudit/traces/recorder.py",
+        "drawn[: len(kept)] = kept",
+        "drawn[: len(kept)] = drawn[: len(kept)]",
+        ("unit/test_traces.py::test_frozen_draws_are_replayed_with_another_scale_and_location",),
     ),
 )
 

@@ -37,7 +37,7 @@ def test_check_has_panels_defaults_relations_exit_codes_and_examples(typed: Type
     assert all(line.startswith("  dpaudit check ") for line in examples)
 
 
-@pytest.mark.parametrize("command", ["check", "verify", "worst", "compare", "stability"])
+@pytest.mark.parametrize("command", ["check", "verify", "worst", "compare", "stability", "trace"])
 @pytest.mark.parametrize("columns", ["80", "60"])
 def test_help_fits_and_every_option_is_in_its_panel(
     typed: Typed, monkeypatch: pytest.MonkeyPatch, command: str, columns: str
