@@ -463,7 +463,7 @@ def stability_command(
 
 @app.command(
     "trace", cls=PanelCommand,
-    epilog=epilog("dpaudit trace my.py:mean --epsilon 1 --relation add-remove-one --pair '[0,1]' '[0,1,1]'"),
+    epilog=epilog("dpaudit trace my.py:mean --epsilon 1 --pair '[0,1]' '[0,0]'"),
 )
 @with_options
 def trace_command(
@@ -472,7 +472,7 @@ def trace_command(
     ],
     given: Given,
 ) -> None:
-    """Run a function a few times with the same draws, and name the lines that no noise protects."""
+    """Name the lines of a function that no noise protects, from at most 20 calls; no verdict, so exit code 0."""
     from dpaudit.cli.out_console import show
     from dpaudit.cli.requests import request_of
     from dpaudit.evidence.traced import trace_of

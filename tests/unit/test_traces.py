@@ -8,18 +8,21 @@ import math
 import random
 import sys
 from contextlib import suppress
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.random import Generator, SeedSequence
-from scipy.stats import kstest
+from scipy.stats import kstest, laplace, norm
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.errors import UsageError
 from dpaudit.evidence.findings import Findings
-from dpaudit.evidence.traced import trace_pairs
+from dpaudit.evidence.traced import _affordable, trace_pairs
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
@@ -28,6 +31,7 @@ from dpaudit.traces import hooks
 from dpaudit.traces.hooks import NoiseFunction, Parameters, hooked, register
 from dpaudit.traces.linear import cheapest_shift, fitted
 from dpaudit.traces.recorder import OTHERS, RecordingGenerator, Tape
+from dpaudit.traces.tracing import _hockey_stick
 
 INF = math.inf
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
@@ -191,6 +195,38 @@ def test_linear_outputs_are_fitted_and_others_are_not() -> None:
     assert fitted(z, z[:, 1] ** 2) is None
     assert fitted(z, z.sum(axis=1)) is None
     assert fitted(z, np.maximum(z[:, 1], z[:, 2])) is None
+
+
+def test_outputs_in_single_precision_are_fitted_with_their_rounding() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(7, 3)) * np.array([1, 1, 1, 1, 40, 40, 20])[:, None]
+    y = (3 + 2 * z[:, 1]).astype(np.float32).astype(np.float64)
+    model = fitted(z, y)
+    assert model is not None
+    assert 0 < model.deviation <= 1e-6 * np.abs(y).max()
+    assert np.allclose(model.factors, [0, 2, 0], atol=1e-5)
+
+
+def test_whole_numbers_on_a_line_by_chance_are_not_linear() -> None:
+    """Of 300 outputs in 0 … 5 with seven runs of six whole draws, none is taken for linear."""
+    rng = np.random.default_rng(0)
+    z = rng.geometric(0.6, size=(7, 6)) + np.array([0, 0, 0, 0, 40, 0, 20])[:, None] * rng.integers(1, 3, (7, 6))
+    for _ in range(300):
+        y = rng.integers(0, 6, 7).astype(float)
+        assert fitted(z.astype(float), y) is None
+    assert fitted(z.astype(float), (4.0 + z[:, 0] - z[:, 3])) is not None
+
+
+@pytest.mark.parametrize("family", ["laplace", "normal"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_delta_within_bounds_is_that_of_the_clipped_outputs(family: str, epsilon: float) -> None:
+    """Against the exact sum over fine cells of the distribution functions."""
+    one, other, low, high = (family, 0.0, 1.0), (family, 1.0, 1.5), -0.7, 2.0
+    cdf = {"laplace": laplace.cdf, "normal": norm.cdf}[family]
+    cells = np.concatenate([[-np.inf], np.linspace(low, high, 20_001), [np.inf]])
+    p, q = np.diff(cdf(cells, 0, 1)), np.diff(cdf(cells, 1, 1.5))
+    exact = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+    assert math.isclose(_hockey_stick(one, other, epsilon, (low, high)), exact, rel_tol=1e-4)
 
 
 # -- hooks
@@ -403,6 +439,15 @@ def test_a_time_limit_leaves_less_to_be_traced() -> None:
         assert len(findings.notes) <= calls
 
 
+def test_a_function_too_slow_for_samples_is_traced_on_one_pair() -> None:
+    request = Request((zeros,), epsilon=1.0, relation="add-remove-one", data="sampled_from([0, 1])", runs=6_000)
+    job = jobs_of(request)[0]
+    # 20 calls of 60 s: more than a tenth of the hour, and less than half of it
+    assert isinstance(job, PrivacyJob)
+    for limit, pairs in ((3_600.0, 1), (2_000.0, 0), (20_000.0, 1), (1e6, 12)):
+        assert _affordable(job, Runner(1, limit), Findings(call_time=60.0)) == pairs
+
+
 def test_without_an_alarm_the_pairs_stay_in_their_order() -> None:
     request = Request((right_scale,), epsilon=1.0, relation="add-remove-one", data="integers(0, 3)", runs=2_000)
     job, findings = jobs_of(request)[0], Findings()
@@ -428,3 +473,22 @@ def test_without_an_alarm_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> No
 def _no_trace(job: Any, *_: Any, **__: Any) -> Any:
     return job
     yield
+
+
+# -- on the command line
+
+
+def test_the_command_prints_alarms_and_exits_with_0(typed: Typed, tmp_path: Path) -> None:
+    source = "def mean(data, rng):\n    return sum(data) / len(data) + rng.laplace(0, 1 / len(data))\n"
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    said = typed("trace mine.py:mean --epsilon 1 --relation add-remove-one --pair '[0,1]' '[0,1,1]'")
+    assert said.code == 0
+    assert said.out.startswith("scale_depends_on_data: mine.py, line 2: the scale of the Laplace noise")
+    for words, sentence in (
+        ("mine.py:mean --epsilon 1", "A trace needs two datasets; give --pair."),
+        ("mine.py:men --epsilon 1 --pair '[0]' '[1]'", "Did you mean mean?"),
+        ("mine.py:mean --pair '[0]' '[1]'", "--epsilon"),
+    ):
+        said = typed(f"trace {words}")
+        assert said.code == 2
+        assert sentence in said.err
