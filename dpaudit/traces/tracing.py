@@ -29,6 +29,7 @@ from dpaudit.stats.noise_profile import Moves, NoiseProfile
 from dpaudit.subjects.target import FunctionTarget
 from dpaudit.subjects.user_errors import StopNow
 from dpaudit.traces.alarms import Alarm, AlarmCode, Trace
+from dpaudit.traces.costs import SAME, differing, hockey_stick, price
 from dpaudit.traces.executions import Execution, as_number, executed, generators_of
 from dpaudit.traces.linear import CLOSE, Linear, cheapest_shift, fitted
 from dpaudit.traces.recorder import FAR, Draws, Place, Push, Tape
@@ -46,8 +47,6 @@ MOST_ALARMS = 4
 """Alarms of a pair that are reported."""
 MOST_WORK = 40_000
 """Parts of the output times draws that are analysed."""
-SAME = 1e-6
-"""Relative difference of two scales, or of a cost and a claim, that counts as none."""
 SHIFTED = 8
 """Shifted draws whose joint privacy profile is computed."""
 UNCERTAIN = 1e-6
@@ -361,7 +360,7 @@ class _Session:
         """Whether the noise in a number of the output differs, by more than the claim allows."""
         columns = [self._columns(which, model) for which, model in enumerate((one.left, one.right))]
         slack = 4 * max(one.left.deviation, one.right.deviation) / FAR
-        if (at := _differing(columns[0], columns[1], slack)) is None or not self._exceeds(one, columns):
+        if (at := differing(columns[0], columns[1], slack)) is None or not self._exceeds(one, columns):
             return None
         (family, a, i), (other, b, j) = columns[0][at[0]], columns[1][at[1]]
         a, b = abs(a), abs(b)
@@ -408,7 +407,7 @@ class _Session:
     def _exceeds(self, one: _Shared, columns: list[list[tuple[str, float, int]]]) -> bool:
         """Whether a number of the output with other noise on D than on D′ breaks the claim.
 
-        At δ = 0 it does (`_differing`), unless a bound clips the output, which limits the ratio of densities. Then, and
+        At δ = 0 it does (`differing`), unless a bound clips the output, which limits the ratio of densities. Then, and
         for δ > 0, δ at the claimed ε is integrated for a number that is Laplace or Gaussian noise on a location.
         """
         clipped = not (one.left.everywhere and one.right.everywhere)
@@ -428,7 +427,7 @@ class _Session:
             # clipping at a value that is no bound gives fewer events, and a smaller δ
             within = self._ends(one)
         sides = (family, one.left.location, abs(scale)), (other, one.right.location, abs(width))
-        return max(_hockey_stick(*each, self.claim.epsilon, within) for each in (sides, sides[::-1]))
+        return max(hockey_stick(*each, self.claim.epsilon, within) for each in (sides, sides[::-1]))
 
     def _overlap(self, one: _Shared) -> bool:
         """Whether the outputs of D and D′ lie in the same range, so that one clipping cannot give two factors."""
@@ -452,7 +451,7 @@ class _Session:
         families = [_draw_at(first, at)[0].distribution for at in range(factors.shape[1])]
         if self.claim.delta > 0:
             families = ["laplace" if family == "normal" else family for family in families]
-        up, down = (np.array(cost) for cost in zip(*map(_price, families), strict=True))
+        up, down = (np.array(cost) for cost in zip(*map(price, families), strict=True))
         costs = []
         for sign in (1, -1):
             with np.errstate(invalid="ignore"):
@@ -748,89 +747,6 @@ def _draw_at(run: Execution, at: int) -> tuple[Draws, int]:
                 return draws, at
             at -= draws.standard.size
     raise IndexError(at)
-
-
-def _price(distribution: str) -> tuple[float, float]:
-    """The cost of moving a standard draw up, and down, by one: where its moment generating function ends."""
-    family, _, parameter = distribution.partition("(")
-    if family in ("laplace", "logistic"):
-        return 1.0, 1.0
-    if family in ("exponential", "gumbel", "gamma"):
-        return 1.0, math.inf
-    if family == "geometric":
-        return -math.log1p(-min(float(parameter.rstrip(")")), 1 - 1e-15)), math.inf
-    if family in ("cauchy", "student_t"):
-        return 0.0, 0.0
-    return math.inf, math.inf
-
-
-def _differing(
-    left: Sequence[tuple[str, float, int]], right: Sequence[tuple[str, float, int]], slack: float
-) -> tuple[int, int] | None:
-    """Which draws, of D and of D′, make the ratio of two densities unbounded; None where this is not known.
-
-    Each dataset has (distribution, signed factor, …) for every draw in a number of the output. The moment generating
-    function of their sum is finite for λ up to the least price/|factor|. If p ≤ e^ε q everywhere, it is finite for p
-    where it is for q: so there is no ε if these ranges differ. Two Gaussian sums of different variance have no ε
-    either. Of two heavy tails, such as Cauchy's, nothing is said: another scale may be within the claim.
-    """
-    wider = tuple(max(range(len(side)), key=lambda i: abs(side[i][1])) for side in (left, right))
-    for sign in (1, -1):
-        widths = [
-            [_width(name, sign * factor) for name, factor, _ in side] for side in (left, right)
-        ]
-        a, b = max(widths[0]), max(widths[1])
-        if a != b and not abs(a - b) <= SAME * max(a, b) + slack:
-            at = [side.index(max(side)) if max(side) > 0 else most for side, most in zip(widths, wider, strict=True)]
-            return at[0], at[1]
-    if all(name == "normal" for name, *_ in (*left, *right)):
-        a, b = (math.sqrt(sum(factor**2 for _, factor, _ in side)) for side in (left, right))
-        if abs(a - b) > SAME * max(a, b) + slack:
-            return wider[0], wider[1]
-    return None
-
-
-def _width(distribution: str, factor: float) -> float:
-    """The scale of the exponential upper tail of factor · draw; 0 for a lighter tail, infinite for a heavier one."""
-    price = _price(distribution)[0 if factor > 0 else 1]
-    return abs(factor) / price if price else math.inf
-
-
-def _hockey_stick(
-    one: tuple[str, float, float], other: tuple[str, float, float], epsilon: float, within: tuple[float, float]
-) -> float:
-    """max over events of P[one] − e^ε P[other], by numerical integration; each is (family, location, scale).
-
-    Args:
-        one, other: the two distributions.
-        epsilon: ε.
-        within: bounds to which both are clipped.
-    """
-    ratio, (low, high) = math.exp(min(700.0, epsilon)), within
-    ends = np.geomspace(1e-9, 200, 4000) * max(one[2], other[2])
-    around = [location + sign * ends for _, location, _ in (one, other) for sign in (-1, 1)]
-    x = np.unique(np.clip(np.concatenate(around), low, high))
-    p, q = (_density(family, (x - location) / scale) / scale for family, location, scale in (one, other))
-    inside = float(np.trapezoid(np.maximum(p - ratio * q, 0.0), x)) if len(x) > 1 else 0.0
-    below, above = (
-        [_tail(family, sign * (end - location) / scale) for family, location, scale in (one, other)]
-        for sign, end in ((1, low), (-1, high))
-    )
-    return inside + sum(max(p - ratio * q, 0.0) for p, q in (below, above))
-
-
-def _tail(family: str, z: float) -> float:
-    """The probability of values up to z scales above the location."""
-    if family == "normal":
-        return math.erfc(-z / math.sqrt(2)) / 2
-    return math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2
-
-
-def _density(family: str, z: FloatArray) -> FloatArray:
-    density: FloatArray = (
-        np.exp(-np.abs(z)) / 2 if family == "laplace" else np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-    )
-    return density
 
 
 def _fraction(x: float) -> Fraction:

@@ -2082,9 +2082,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "T2",
         "a trace says nothing of two heavy tails of different scale",
-        "dpaudit/traces/tracing.py",
-        "return abs(factor) / price if price else math.inf",
-        "return abs(factor) / (price or 1.0)",
+        "dpaudit/traces/costs.py",
+        "return abs(factor) / each if each else math.inf",
+        "return abs(factor) / (each or 1.0)",
         ("quality/test_traced_functions.py::test_no_private_function_is_accused",),
     ),
     Mutant(
@@ -2146,7 +2146,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "T10",
         "a shift of Laplace noise by one scale costs 1",
-        "dpaudit/traces/tracing.py",
+        "dpaudit/traces/costs.py",
         "if family in (\"laplace\", \"logistic\"):\n        return 1.0, 1.0",
         "if family in (\"laplace\", \"logistic\"):\n        return 0.5, 0.5",
         ("unit/test_traces.py::test_an_audit_shows_the_alarm_and_its_values",),

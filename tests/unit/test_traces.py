@@ -28,10 +28,10 @@ from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.runner import Runner
 from dpaudit.traces import hooks
+from dpaudit.traces.costs import hockey_stick
 from dpaudit.traces.hooks import NoiseFunction, Parameters, hooked, register
 from dpaudit.traces.linear import cheapest_shift, fitted
 from dpaudit.traces.recorder import OTHERS, RecordingGenerator, Tape
-from dpaudit.traces.tracing import _hockey_stick
 
 INF = math.inf
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
@@ -226,7 +226,7 @@ def test_delta_within_bounds_is_that_of_the_clipped_outputs(family: str, epsilon
     cells = np.concatenate([[-np.inf], np.linspace(low, high, 20_001), [np.inf]])
     p, q = np.diff(cdf(cells, 0, 1)), np.diff(cdf(cells, 1, 1.5))
     exact = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
-    assert math.isclose(_hockey_stick(one, other, epsilon, (low, high)), exact, rel_tol=1e-4)
+    assert math.isclose(hockey_stick(one, other, epsilon, (low, high)), exact, rel_tol=1e-4)
 
 
 # -- hooks
