@@ -7,7 +7,9 @@ from typing import Any
 
 import typer
 
-from dpaudit.api.canaries import GuessesResult, ScoresResult, audit_recorded_scores, audited_guesses
+from dpaudit.api.canaries import GuessesResult, ScoresResult
+from dpaudit.api.guesses import audited_guesses
+from dpaudit.api.scores import audit_recorded_scores
 from dpaudit.cli.terminal import complain, say
 from dpaudit.errors import ReportError
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_MIN_POWER

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpaudit.api.canaries import ScoresResult, audit_scores
+from dpaudit.api.canaries import ScoresResult
 from dpaudit.api.functions import audit_samples
 from dpaudit.api.result import Result
+from dpaudit.api.scores import audit_scores
 from dpaudit.errors import DpauditError, ParameterError
 from dpaudit.options import DEFAULT_ALPHA
 from dpaudit.results.model import Verdict

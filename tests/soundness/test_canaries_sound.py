@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 import dpaudit
-from dpaudit.api.canaries import Method
+from dpaudit.results.canaries import Method
 from dpaudit.results.model import Verdict
 from dpaudit.stats import membership
 

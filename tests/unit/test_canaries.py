@@ -118,6 +118,7 @@ def test_guesses_that_refute() -> None:
         "            Every canary was included by its own fair coin, independently of the\n"
         "            others; the guesses were made without knowing the coins, and their\n"
         "            number was fixed before the run.\n"
+        "  claim     (0.5, 1e-05)-DP under add-remove-one\n"
         "  alpha     0.05, of the verdict; every further figure has this error by itself"
     )
 
