@@ -22,6 +22,7 @@ from dpaudit.api.canaries import (
     in_family,
     unclaimed,
 )
+from dpaudit.engine.orchestrator import environment
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Curve, GaussianDP
 from dpaudit.language.checks import number, positive, probability, whole
@@ -157,8 +158,8 @@ def audited_guesses(
         verdict, reason = _decided(test, level, correct, p_value, detectable, min_power, door)
     return GuessesResult(
         verdict=verdict, reason=reason, claim=claimed.text, relation=claimed.relation, epsilon=epsilon, delta=delta,
-        mu=claimed.mu, alpha=alpha, epsilon_lower=bound, bounds=bounds, call=call, n=n, guessed=guessed,
-        correct=correct, method=chosen, p_value=p_value, detectable_epsilon=detectable,
+        mu=claimed.mu, alpha=alpha, epsilon_lower=bound, bounds=bounds, call=call,
+        environment=environment(), n=n, guessed=guessed, correct=correct, method=chosen, p_value=p_value, detectable_epsilon=detectable,
     )
 
 

@@ -155,7 +155,7 @@ def audit_recorded_scores(
     return ScoresResult(
         verdict=verdict, reason=reason, claim=claimed.text, relation=claimed.relation,
         epsilon=None if at is None else at.epsilon, delta=delta, mu=claimed.mu, alpha=alpha, epsilon_lower=bound,
-        bounds=bounds, call=call, n_in=inside.size, n_out=outside.size,
+        bounds=bounds, call=call, environment=result.environment, n_in=inside.size, n_out=outside.size,
         auroc=membership.auroc(inside, outside, alpha=alpha),
         tpr_at_fpr=[(fpr, membership.tpr_at_fpr(inside, outside, fpr, alpha=alpha)) for fpr in FPRS],
         tradeoff=membership.tradeoff_band(inside, outside, alpha=alpha),

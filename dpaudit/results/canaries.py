@@ -25,7 +25,7 @@ Method: TypeAlias = Literal["binomial", "f-dp"]
 """By which theorem guesses are tested."""
 
 FORMAT_VERSION = "1.1"
-"""Of the JSON form of these results, major.minor: 1.1 added "claim", "relation", "claimed", and "mu" of scores."""
+"""Of the JSON form of these results, major.minor: 1.1 added "claim", "relation", "environment", "claimed", and "mu" of scores."""
 _DRAWN = 400
 """Most points of the trade-off curve in JSON."""
 
@@ -70,6 +70,7 @@ class CanaryRecord:
         epsilon_lower: lower confidence bound on ε at `delta`, by what may decide the verdict; None where there is none.
         bounds: all bounds, with their assumptions.
         call: how to get the result again.
+        environment: versions of what computed it.
     """
 
     verdict: Verdict
@@ -83,6 +84,7 @@ class CanaryRecord:
     epsilon_lower: float | None
     bounds: list[Bound]
     call: str
+    environment: dict[str, str]
 
     kind: ClassVar[str]
 
@@ -175,6 +177,8 @@ def _plain(value: object) -> Json:
         return {one.name: _plain(getattr(value, one.name)[at].tolist()) for one in dataclasses.fields(value)}
     if isinstance(value, Bound | Interval):
         return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     if isinstance(value, Verdict):
