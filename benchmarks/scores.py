@@ -324,7 +324,7 @@ def piece_probabilities() -> tuple[FloatArray, FloatArray]:
 
 
 def curves(sets: int) -> Table:
-    """How often a claim that is a curve is refuted at all thresholds at once: at its boundary, and where it is wrong."""
+    """How often a claimed curve is refuted at all thresholds at once: at its boundary, and where it is wrong."""
     rows = []
     p, q = piece_probabilities()
     piecewise = TradeOff(tradeoff.symmetric(p, q).tolist())
@@ -337,11 +337,11 @@ def curves(sets: int) -> Table:
         (f"{mu:g}-GDP", GaussianDP(mu), f"N({mu:g}, 1) against N(0, 1), n = 1,000", gaussian(mu, 1_000, sets))
         for mu in (0.5, 1.0, 3.0)
     ]
-    for n in (100, 1_000):
-        cases.append((
-            "trade-off function with 5 vertices", piecewise, f"the mechanism that has it, n = {n:,}",
-            list(zip(*pieces(sets, n, 7), strict=True)),
-        ))
+    cases += [
+        ("trade-off function with 5 vertices", piecewise, f"the mechanism that has it, n = {n:,}",
+         list(zip(*pieces(sets, n, 7), strict=True)))
+        for n in (100, 1_000)
+    ]
     cases += [
         ("trade-off function of Laplace noise, ε = 1", laplace, "Laplace noise, ε = 1, n = 1,000",
          shifted(1.0, 1_000, sets)),

@@ -23,7 +23,7 @@ from dpaudit.language.accounting import claim_under
 from dpaudit.language.checks import at_least, probability
 from dpaudit.options import ALPHA, DELTA, EPSILON, Door
 from dpaudit.report.numbers import count
-from dpaudit.results.canaries import Bound, CanaryRecord, GuessesRecord, ScoresRecord
+from dpaudit.results.canaries import GAUSSIAN, Bound, CanaryRecord, GuessesRecord, ScoresRecord
 from dpaudit.stats import gdp, tradeoff
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.whole_files import write_file
@@ -159,7 +159,8 @@ class CanaryClaim:
         """The claimed trade-off function, of tests in both directions, or one below it; shape as given."""
         if self.mu is not None:
             return gdp.tradeoff(self.mu, type_one)
-        return tradeoff.of_claim(*zip(*self.points, strict=True), type_one)
+        epsilons, deltas = zip(*self.points, strict=True)
+        return tradeoff.of_claim(epsilons, deltas, type_one)
 
 
 def unclaimed(door: Door) -> str:
@@ -182,7 +183,7 @@ def in_family(mu: float, delta: float, alpha: float, also: str) -> Bound:
     """The bound that holds if the trade-off curve is Gaussian."""
     epsilon = gdp.epsilon_of(mu, delta)
     shown = epsilon if math.isfinite(epsilon) else None
-    return Bound("the Gaussian trade-off curve", shown, delta, mu, 1 - alpha, f"{_FAMILY} {also}", False)
+    return Bound(GAUSSIAN, shown, delta, mu, 1 - alpha, f"{_FAMILY} {also}", False)
 
 
 def checked_scores(values: object, label: str) -> FloatArray:

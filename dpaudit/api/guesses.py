@@ -27,7 +27,7 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Curve, GaussianDP
 from dpaudit.language.checks import number, positive, probability, whole
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_MIN_POWER, DELTA, EPSILON, MIN_POWER, Door
-from dpaudit.report.numbers import count, nearest, percent, small, stated, upper
+from dpaudit.report.numbers import count, nearest, small, stated, upper
 from dpaudit.results.canaries import Bound, Method
 from dpaudit.results.model import Verdict
 from dpaudit.stats import gdp, one_run
@@ -141,7 +141,7 @@ def audited_guesses(
     delta = claimed.delta if curve is None else bounded_at
     tests = {one: _Test(n, guessed, delta, alpha, one, curve) for one in _METHODS if curve is None or one == "f-dp"}
     level = 1.0 if epsilon is None else epsilon
-    chosen: Method = method or min(tests, key=lambda one: tests[one].critical(level))
+    chosen = min(tests, key=lambda one: tests[one].critical(level)) if method is None else method
     test = tests[chosen]
     bound = None if curve is not None else test.epsilon_lower(correct)
     bounds = [] if bound is None else [Bound(_METHODS[chosen], bound, delta, None, 1 - alpha, _COINS, True)]
@@ -158,8 +158,8 @@ def audited_guesses(
         verdict, reason = _decided(test, level, correct, p_value, detectable, min_power, door)
     return GuessesResult(
         verdict=verdict, reason=reason, claim=claimed.text, relation=claimed.relation, epsilon=epsilon, delta=delta,
-        mu=claimed.mu, alpha=alpha, epsilon_lower=bound, bounds=bounds, call=call,
-        environment=environment(), n=n, guessed=guessed, correct=correct, method=chosen, p_value=p_value, detectable_epsilon=detectable,
+        mu=claimed.mu, alpha=alpha, epsilon_lower=bound, bounds=bounds, call=call, environment=environment(), n=n,
+        guessed=guessed, correct=correct, method=chosen, p_value=p_value, detectable_epsilon=detectable,
     )
 
 

@@ -20,7 +20,7 @@ from dpaudit.api.canaries import (
 from dpaudit.api.functions import audit_recorded
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_MIN_POWER, Door
 from dpaudit.report.numbers import count, lower, percent, small, stated, upper
-from dpaudit.results.canaries import Bound
+from dpaudit.results.canaries import LEARNED, THRESHOLDS, Bound
 from dpaudit.results.model import Verdict
 from dpaudit.stats import membership
 from dpaudit.stats.arrays import FloatArray
@@ -39,7 +39,6 @@ _BLOCKS = (
     "Scores of different blocks are independent; of each block one score is used, chosen by a draw that does not "
     "depend on the scores."
 )
-_THRESHOLDS, _LEARNED = "all thresholds of the scores at once", "events learned on some of the scores"
 
 
 @in_pythons_words
@@ -139,11 +138,11 @@ def audit_recorded_scores(
         best = errors.best(delta)
         gaussian = claimed.mu is not None
         bounds.append(
-            Bound(_THRESHOLDS, best.epsilon, delta, errors.mu if gaussian else None, 1 - share, assumed, True)
+            Bound(THRESHOLDS, best.epsilon, delta, errors.mu if gaussian else None, 1 - share, assumed, True)
         )
         if audit.epsilon_lower is not None:
             mu = audit.curve.lower if gaussian and audit.curve is not None else None
-            bounds.append(Bound(_LEARNED, audit.epsilon_lower, delta, mu, audit.confidence, assumed, True))
+            bounds.append(Bound(LEARNED, audit.epsilon_lower, delta, mu, audit.confidence, assumed, True))
         whole = membership.upper_errors(inside, outside, alpha=alpha)
         bounds.append(in_family(whole.mu, delta, alpha, assumed))
         bound = max(best.epsilon, audit.epsilon_lower or 0.0)

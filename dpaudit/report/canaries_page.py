@@ -21,11 +21,23 @@ from dpaudit.report.figures.canaries import TITLES, roc_figure, tradeoff_figure
 from dpaudit.report.figures.page import page_figures
 from dpaudit.report.html import ScaleRow, badge, environment
 from dpaudit.report.numbers import count, lower, nearest, percent, small, stated, upper
-from dpaudit.results.canaries import FORMAT_VERSION, CanaryRecord, GuessesRecord, ScoresRecord, kept
+from dpaudit.results.canaries import (
+    FORMAT_VERSION,
+    GAUSSIAN,
+    LEARNED,
+    THRESHOLDS,
+    Bound,
+    CanaryRecord,
+    GuessesRecord,
+    ScoresRecord,
+    kept,
+)
 from dpaudit.results.plain import in_json, visible
 
 _WIDER = 1.18
 """Than the largest value: the axis of the chart."""
+_LABELS = {THRESHOLDS: "all thresholds", LEARNED: "learned events", GAUSSIAN: "if Gaussian"}
+"""Name of a bound → what the chart calls it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,7 @@ def canaries_page(result: CanaryRecord) -> str:
         notes=notes(result),
         view=_scale(result),
         measured=_measured(result),
-        bounds=[(bound, bound_numbers(result, bound)) for bound in result.bounds],
+        bounds=_bounds(result),
         plots=[
             _Plot(TITLES[name], Markup(page.drawn[svg]), _captions(result)[name], _csv_uri(result), "tradeoff.csv")
             for name, svg in drawn.items() if isinstance(result, ScoresRecord)
@@ -77,6 +89,14 @@ def canaries_page(result: CanaryRecord) -> str:
         figure_rules=Markup(page.rules),
     )
     return visible(text)
+
+
+def _bounds(result: CanaryRecord) -> dict[str, list[tuple[Bound, str]]]:
+    """The bounds with their numbers, by what they assume."""
+    by: dict[str, list[tuple[Bound, str]]] = {}
+    for bound in result.bounds:
+        by.setdefault(bound.assumes, []).append((bound, bound_numbers(result, bound)))
+    return by
 
 
 def _timeless(result: CanaryRecord) -> dict[str, object]:
@@ -99,8 +119,8 @@ def _captions(result: ScoresRecord) -> dict[str, str]:
         "upper limits alone, which are closer to the attack than the edge of this two-sided band."
     )
     return {
-        "tradeoff": f"The attack \"in if the score is at least a threshold\", at every threshold. The band holds at all "
-        f"thresholds at once, with {confidence} confidence.{beyond}",
+        "tradeoff": "The attack \"in if the score is at least a threshold\", at every threshold. The band holds at "
+        f"all thresholds at once, with {confidence} confidence.{beyond}",
         "roc": f"The same curve and band on logarithmic axes. Marks: the TPR at some FPR, each with {confidence} "
         "confidence by itself. The straight line is guessing.",
     }
@@ -130,7 +150,7 @@ def _scale(result: CanaryRecord) -> _View:
     letter = "μ" if _of_mu(result) else "ε"
     claim = result.mu if _of_mu(result) else result.epsilon
     bars = [
-        ("lower bound" if bound.decides else "if GDP", value)
+        (bound, value)
         for bound in result.bounds
         for value in [bound.mu if _of_mu(result) else bound.epsilon]
         # beside a claim of μ-GDP the bound in the family is the same μ
@@ -148,9 +168,9 @@ def _scale(result: CanaryRecord) -> _View:
     rows = []
     if claim is not None:
         rows.append(ScaleRow("claim", "claim", f"{letter} = {stated(claim)}", 0.0, at(claim), beyond=False))
-    for label, value in bars:
-        shown = f"{letter} ≥ {lower(value, claim if label == 'lower bound' else None)}"
-        rows.append(ScaleRow("certified", label, shown, 0.0, at(value), beyond=False))
+    for bound, value in bars:
+        shown = f"{letter} ≥ {lower(value, claim if bound.decides else None)}"
+        rows.append(ScaleRow("certified", _LABELS.get(bound.name, "lower bound"), shown, 0.0, at(value), beyond=False))
     if detectable is not None:
         shown = f"{letter} ≥ {upper(detectable, claim)}"
         rows.append(ScaleRow("detectable", "detectable", shown, at(detectable), 100.0, beyond=True))
@@ -159,7 +179,7 @@ def _scale(result: CanaryRecord) -> _View:
 
 def _facts(result: CanaryRecord) -> list[tuple[str, str]]:
     if isinstance(result, ScoresRecord):
-        audit = result.samples.audit if hasattr(result.samples, "audit") else result.samples.audits[0]
+        (audit,) = result.samples.audits
         learned = plain_words.meaning(audit) or wording.headline(audit)
         counted = wording.deciding(audit)
         counts = "" if counted is None else f" Counts: {wording.counts_sentence(counted)}."
@@ -201,7 +221,6 @@ def _method(result: CanaryRecord) -> list[str]:
             "recorded samples. It has the other 0.2 of α, and finds events that are no thresholds.",
             "AUROC: limits by Hoeffding's inequality for U-statistics (1963, Section 5b). TPR at FPR: order statistics "
             "of the scores left out (Wilks 1941) and Clopper–Pearson limits. Both hold for every sample size.",
-            *dict.fromkeys(bound.assumes for bound in result.bounds),
             "The attack bounds what one attacker learns: that it fails proves nothing.",
         ]
     assert isinstance(result, GuessesRecord)
@@ -212,4 +231,4 @@ def _method(result: CanaryRecord) -> list[str]:
         "A recursion over the claimed trade-off function bounds the probability of so many right guesses (Mahloujifar, "
         "Melis and Chaudhuri 2024, Theorem 3.2 and Algorithm 3)."
     )
-    return [theorem, *dict.fromkeys(bound.assumes for bound in result.bounds), "That the guesses fail proves nothing."]
+    return [theorem, "That the guesses fail proves nothing."]

@@ -25,7 +25,11 @@ Method: TypeAlias = Literal["binomial", "f-dp"]
 """By which theorem guesses are tested."""
 
 FORMAT_VERSION = "1.1"
-"""Of the JSON form of these results, major.minor: 1.1 added "claim", "relation", "environment", "claimed", and "mu" of scores."""
+"""Of the JSON form of these results, major.minor: 1.1 added "claim", "relation", "environment", "claimed", and "mu" of
+scores."""
+THRESHOLDS, LEARNED = "all thresholds of the scores at once", "events learned on some of the scores"
+GAUSSIAN = "the Gaussian trade-off curve"
+"""Names of bounds."""
 _DRAWN = 400
 """Most points of the trade-off curve in JSON."""
 

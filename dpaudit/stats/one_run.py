@@ -149,8 +149,8 @@ def tail_bound(n: int, guessed: int, correct: int, curve: InverseOfPower) -> flo
 
     Args:
         n, guessed, correct: as for `p_value`; ``guessed`` must have been fixed before the run.
-        curve: `gaussian_curve`, `approximate_curve` or `profile_curve`, or the inverse of another concave power curve of a symmetric
-            trade-off curve.
+        curve: `gaussian_curve`, `approximate_curve` or `profile_curve`, or the inverse of another concave power curve
+            of a symmetric trade-off curve.
 
     Raises ValueError if a count is out of range.
     """
