@@ -264,7 +264,7 @@ def _decided(
     if test.curve is not None and not test.gaussian:
         power = test.power(min_power)
         seen = (
-            f"{stated(min_power)} times its privacy loss would have been detected with probability {small(power)}, if "
+            f"{min_power:g} times its privacy loss would have been detected with probability {small(power)}, if "
             "every guess were as good as it can be"
         )
         detected = power >= POWER

@@ -35,6 +35,10 @@ THRESHOLDS_SHARE = 0.8
 _CURVE_POINTS = 200
 """Of the claimed trade-off function, half of them below 0.1."""
 _INDEPENDENT = "The scores are independent draws, as those of one canary in each training run are."
+_PAIRS = (
+    "Pairs of scores are independent of each other; the scores of one pair may depend on each other. Limits of each "
+    "error use all scores of one kind, everything else one score of each pair."
+)
 _BLOCKS = (
     "Scores of different blocks are independent; of each block one score is used, chosen by a draw that does not "
     "depend on the scores."
@@ -77,10 +81,10 @@ def audit_scores(
         alpha: the error of the verdict, and that of each further figure, in (0, 0.5).
         seed: of the engine's order of the scores, and of the choice from pairs and blocks.
         time, min_power, progress: as of `audit`.
-        paired: the i-th scores of both kinds depend on each other (the same seed, the same canary): one of each pair is
-            used.
+        paired: the i-th scores of both kinds depend on each other (the same seed, the same canary).
         blocks: labels of the blocks of both, where scores of one block may depend on each other (several canaries in
-            one training run): one of each block is used. A label that both have is one block.
+            one training run). A label that both have is one block. One score of each block is used; if no block has two
+            scores of one kind, as in pairs, limits at all thresholds use every score.
         name: of the mechanism, in reports.
 
     Returns:
@@ -124,13 +128,16 @@ def audit_recorded_scores(
         **settings, **_parts(claimed),
     )
     # without blocks this is an order of all scores, which changes nothing here
-    inside, outside = (one[order] for one, order in zip(every, recorded.orders(seed), strict=True))
+    chosen = [one[order] for one, order in zip(every, recorded.orders(seed), strict=True)]
+    # each limit is of one error, and holds whatever the scores of the other kind are
+    alone = recorded.blocks is not None and all(len(np.unique(labels)) == len(labels) for labels in recorded.blocks)
+    inside, outside = every if alone else chosen
     audit = result.audit
     at = claimed.claim if claimed.curve is None else audit.claim
     delta = claimed.delta if at is None else at.delta
     share = alpha * THRESHOLDS_SHARE
     errors = membership.upper_errors(inside, outside, alpha=share)
-    assumed = _INDEPENDENT if recorded.blocks is None else _BLOCKS
+    assumed = _INDEPENDENT if recorded.blocks is None else _PAIRS if alone else _BLOCKS
     bounds, bound = [], None
     verdict, reason = audit.verdict, audit.reason
     # scores that are seen to depend on each other have no bounds
@@ -155,8 +162,8 @@ def audit_recorded_scores(
         verdict=verdict, reason=reason, claim=claimed.text, relation=claimed.relation,
         epsilon=None if at is None else at.epsilon, delta=delta, mu=claimed.mu, alpha=alpha, epsilon_lower=bound,
         bounds=bounds, call=call, environment=result.environment, n_in=inside.size, n_out=outside.size,
-        auroc=membership.auroc(inside, outside, alpha=alpha),
-        tpr_at_fpr=[(fpr, membership.tpr_at_fpr(inside, outside, fpr, alpha=alpha)) for fpr in FPRS],
+        auroc=membership.auroc(*chosen, alpha=alpha),
+        tpr_at_fpr=[(fpr, membership.tpr_at_fpr(*chosen, fpr, alpha=alpha)) for fpr in FPRS],
         tradeoff=membership.tradeoff_band(inside, outside, alpha=alpha),
         claimed=None if claimed.claim is None else _curve(claimed),
         samples=result,

@@ -43,10 +43,13 @@ def canaries_text(result: CanaryRecord) -> str:
 
 
 def notes(result: CanaryRecord) -> list[str]:
-    """What else a reader should know."""
-    if isinstance(result, ScoresRecord) and result.auroc.high < 0.5:
-        return ["Scores are lower for canaries in the data: negate them, so that high means in."]
-    return []
+    """What else a reader should know: signs of a wrong direction, and of dependent scores."""
+    if not isinstance(result, ScoresRecord):
+        return []
+    found = [note.sentence for audit in result.samples.audits for note in audit.notes if note.code == "assumption"]
+    if result.auroc.high < 0.5:
+        found.append("Scores are lower for canaries in the data: negate them, so that high means in.")
+    return found
 
 
 def interval(one: Interval) -> str:

@@ -11,6 +11,9 @@ that it gives may take the best threshold of the same scores, at every δ. Both 
 errors; mirroring an attack that is worse than guessing would need lower ones. A score that is low for canaries in the
 data has to be negated.
 
+Each limit is of one error and uses scores of one kind, so these limits hold whatever the dependence between scores "in"
+and "out": pairs of dependent scores are allowed if the pairs are independent. AUROC and TPR need independent kinds.
+
 AUROC: P(in > out) + P(in = out) / 2, a two-sample U-statistic. A mean over all pairings of min(n, m) independent terms,
 it has the tails of one such mean: W. Hoeffding, "Probability inequalities for sums of bounded random variables",
 Journal of the American Statistical Association 58 (1963), Theorem 1 and Section 5b.
