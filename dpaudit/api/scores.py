@@ -132,6 +132,7 @@ def audit_recorded_scores(
     # each limit is of one error, and holds whatever the scores of the other kind are
     alone = recorded.blocks is not None and all(len(np.unique(labels)) == len(labels) for labels in recorded.blocks)
     inside, outside = every if alone else chosen
+    one_in, one_out = chosen
     audit = result.audit
     at = claimed.claim if claimed.curve is None else audit.claim
     delta = claimed.delta if at is None else at.delta
@@ -162,8 +163,8 @@ def audit_recorded_scores(
         verdict=verdict, reason=reason, claim=claimed.text, relation=claimed.relation,
         epsilon=None if at is None else at.epsilon, delta=delta, mu=claimed.mu, alpha=alpha, epsilon_lower=bound,
         bounds=bounds, call=call, environment=result.environment, n_in=inside.size, n_out=outside.size,
-        auroc=membership.auroc(*chosen, alpha=alpha),
-        tpr_at_fpr=[(fpr, membership.tpr_at_fpr(*chosen, fpr, alpha=alpha)) for fpr in FPRS],
+        auroc=membership.auroc(one_in, one_out, alpha=alpha),
+        tpr_at_fpr=[(fpr, membership.tpr_at_fpr(one_in, one_out, fpr, alpha=alpha)) for fpr in FPRS],
         tradeoff=membership.tradeoff_band(inside, outside, alpha=alpha),
         claimed=None if claimed.claim is None else _curve(claimed),
         samples=result,
