@@ -19,7 +19,7 @@ from dpaudit.results.model import Json, Verdict
 from dpaudit.results.plain import in_json
 from dpaudit.stats.membership import Band, Interval
 
-__all__ = ["FORMAT_VERSION", "Bound", "CanaryRecord", "GuessesRecord", "Method", "ScoresRecord", "kept"]
+__all__ = ["FORMAT_VERSION", "Bound", "CanaryRecord", "GuessesRecord", "ScoresRecord"]
 
 Method: TypeAlias = Literal["binomial", "f-dp"]
 """By which theorem guesses are tested."""
