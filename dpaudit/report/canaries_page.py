@@ -115,8 +115,8 @@ def _captions(result: ScoresRecord) -> dict[str, str]:
     confidence = percent(result.confidence)
     beyond = (
         "" if result.claimed is None
-        else " Hatched: errors that the claim allows to no attack, though the whole band is below it. The verdict uses "
-        "upper limits alone, which are closer to the attack than the edge of this two-sided band."
+        else " Hatched: where the whole band is below the claim. The verdict uses one-sided upper limits, which are a "
+        "little closer to the attack than the edge of this two-sided band."
     )
     return {
         "tradeoff": "The attack \"in if the score is at least a threshold\", at every threshold. The band holds at "
@@ -213,7 +213,7 @@ def _method(result: CanaryRecord) -> list[str]:
     if isinstance(result, ScoresRecord):
         return [
             "All thresholds at once: Clopper–Pearson limits of both errors of the attack, with levels that make them "
-            "hold at every threshold together, computed by the law of uniform order statistics (Berk and Jones 1979; "
+            "hold at every threshold together, computed from the distribution of uniform order statistics (Berk and Jones 1979; "
             "Gontscharuk, Landwehr and Finner 2015; Moscovich and Nadler 2017). So the best threshold may be chosen on "
             "the same scores, at any δ, and a claim that is a curve is compared with its whole trade-off function "
             "(Dong, Roth and Su 2022, Definition 2.3). This test has 0.8 of α.",
@@ -221,7 +221,7 @@ def _method(result: CanaryRecord) -> list[str]:
             "recorded samples. It has the other 0.2 of α, and finds events that are no thresholds.",
             "AUROC: limits by Hoeffding's inequality for U-statistics (1963, Section 5b). TPR at FPR: order statistics "
             "of the scores left out (Wilks 1941) and Clopper–Pearson limits. Both hold for every sample size.",
-            "The attack bounds what one attacker learns: that it fails proves nothing.",
+            "An attack that fails proves nothing: a better one may find more.",
         ]
     assert isinstance(result, GuessesRecord)
     theorem = (
@@ -231,4 +231,4 @@ def _method(result: CanaryRecord) -> list[str]:
         "A recursion over the claimed trade-off function bounds the probability of so many right guesses (Mahloujifar, "
         "Melis and Chaudhuri 2024, Theorem 3.2 and Algorithm 3)."
     )
-    return [theorem, "That the guesses fail proves nothing."]
+    return [theorem, "Guesses that fail prove nothing: better ones may find more."]
