@@ -10,6 +10,8 @@ from dpaudit.results.plain import flat
 from dpaudit.stats.membership import Interval
 
 _WIDTH, _LABEL = 80, 12
+_STATED = 8
+"""Characters of a number that somebody wrote."""
 
 
 def canaries_title(result: CanaryRecord) -> str:
@@ -57,6 +59,11 @@ def interval(one: Interval) -> str:
     return f"{nearest(one.estimate)} [{lower(one.low)}, {upper(one.high)}]"
 
 
+def claimed_number(claim: float) -> str:
+    """A claimed ε or μ: as it was stated, or four digits of a point of a curve, which nobody stated."""
+    return stated(claim) if len(stated(claim)) <= _STATED else nearest(claim, digits=4)
+
+
 def bound_numbers(result: CanaryRecord, bound: Bound) -> str:
     """E.g. "μ ≥ 0.82 and ε ≥ 3.48 at δ = 1e-05"; μ alone where μ is claimed and the bound decides."""
     against = bound.decides and result.claim is not None
@@ -73,7 +80,7 @@ def _bound_rows(result: CanaryRecord) -> list[tuple[str, str]]:
     rows = []
     claim = result.epsilon if result.mu is None else result.mu
     for place, bound in enumerate(result.bounds):
-        claimed = f" (claim {stated(claim)})" if claim is not None and bound.decides else ""
+        claimed = f" (claim {claimed_number(claim)})" if claim is not None and bound.decides else ""
         numbers, confidence = bound_numbers(result, bound), percent(bound.confidence)
         label = "bound" if bound.decides else "if GDP"
         rows.append((label, f"{numbers} with {confidence} confidence{claimed}, by {bound.name}"))

@@ -16,11 +16,11 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from dpaudit.report import plain_words, wording
-from dpaudit.report.canaries import bound_numbers, canaries_title, interval, notes
+from dpaudit.report.canaries import bound_numbers, canaries_title, claimed_number, interval, notes
 from dpaudit.report.figures.canaries import TITLES, roc_figure, tradeoff_figure
 from dpaudit.report.figures.page import page_figures
 from dpaudit.report.html import ScaleRow, badge, environment
-from dpaudit.report.numbers import count, lower, nearest, percent, small, stated, upper
+from dpaudit.report.numbers import count, lower, nearest, percent, small, upper
 from dpaudit.results.canaries import (
     FORMAT_VERSION,
     GAUSSIAN,
@@ -167,7 +167,7 @@ def _scale(result: CanaryRecord) -> _View:
 
     rows = []
     if claim is not None:
-        rows.append(ScaleRow("claim", "claim", f"{letter} = {stated(claim)}", 0.0, at(claim), beyond=False))
+        rows.append(ScaleRow("claim", "claim", f"{letter} = {claimed_number(claim)}", 0.0, at(claim), beyond=False))
     for bound, value in bars:
         shown = f"{letter} ≥ {lower(value, claim if bound.decides else None)}"
         rows.append(ScaleRow("certified", _LABELS.get(bound.name, "lower bound"), shown, 0.0, at(value), beyond=False))
@@ -213,10 +213,10 @@ def _method(result: CanaryRecord) -> list[str]:
     if isinstance(result, ScoresRecord):
         return [
             "All thresholds at once: Clopper–Pearson limits of both errors of the attack, with levels that make them "
-            "hold at every threshold together, computed from the distribution of uniform order statistics (Berk and Jones 1979; "
-            "Gontscharuk, Landwehr and Finner 2015; Moscovich and Nadler 2017). So the best threshold may be chosen on "
-            "the same scores, at any δ, and a claim that is a curve is compared with its whole trade-off function "
-            "(Dong, Roth and Su 2022, Definition 2.3). This test has 0.8 of α.",
+            "hold at every threshold together, computed from the distribution of uniform order statistics (Berk and "
+            "Jones 1979; Gontscharuk, Landwehr and Finner 2015; Moscovich and Nadler 2017). So the best threshold may be "
+            "chosen on the same scores, at any δ, and a claim that is a curve is compared with its whole trade-off "
+            "function (Dong, Roth and Su 2022, Definition 2.3). This test has 0.8 of α.",
             "Learned events: the engine learns an event on some of the scores and counts it on the others, as for "
             "recorded samples. It has the other 0.2 of α, and finds events that are no thresholds.",
             "AUROC: limits by Hoeffding's inequality for U-statistics (1963, Section 5b). TPR at FPR: order statistics "

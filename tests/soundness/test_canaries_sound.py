@@ -9,7 +9,7 @@ from scipy import special, stats
 import dpaudit
 from dpaudit.results.canaries import Method
 from dpaudit.results.model import Verdict
-from dpaudit.stats import gdp, membership, tradeoff
+from dpaudit.stats import gdp, membership, one_run, tradeoff
 
 ALPHA = 0.05
 
@@ -58,6 +58,24 @@ def test_a_whole_curve_with_vertices_that_the_scores_attain() -> None:
         errors = membership.upper_errors(inside, outside, alpha=ALPHA)
         wrong += errors.excess(np.interp(errors.fpr, alpha, beta)) is not None
     assert wrong <= most(sets)
+
+
+@pytest.mark.parametrize(("guess_in", "guess_out"), [(100, 0), (100, 100), (300, 300)])
+def test_a_curve_of_guesses_that_the_scores_attain(guess_in: int, guess_out: int) -> None:
+    """Canaries of one run, each with a score of four kinds: their trade-off function is not refuted too often."""
+    sets, n, rng = 2_000, 1_000, np.random.default_rng(3)
+    q = special.expit([-1.5, -0.5, 0.5, 1.5])
+    q, p = q / q.sum(), q[::-1] / q.sum()
+    curve = one_run.profile_curve(dpaudit.TradeOff(tradeoff.symmetric(p, q).tolist()).lines)
+    counts = []
+    for _ in range(sets):
+        coins = rng.random(n) < 0.5
+        kinds = np.where(coins, 3 - rng.choice(4, n, p=p), 3 - rng.choice(4, n, p=q))
+        order = np.argsort(kinds + rng.random(n))
+        counts.append(int(coins[order[n - guess_in :]].sum() + (~coins[order[:guess_out]]).sum()))
+    refutes = {k: one_run.impossible(n, guess_in + guess_out, k, curve, ALPHA) for k in set(counts)}
+    assert sum(refutes[k] for k in counts) <= most(sets)
+    assert one_run.impossible(n, guess_in + guess_out, guess_in + guess_out, curve, ALPHA)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
