@@ -214,8 +214,8 @@ def _method(result: CanaryRecord) -> list[str]:
         return [
             "All thresholds at once: Clopper–Pearson limits of both errors of the attack, with levels that make them "
             "hold at every threshold together, computed from the distribution of uniform order statistics (Berk and "
-            "Jones 1979; Gontscharuk, Landwehr and Finner 2015; Moscovich and Nadler 2017). So the best threshold may be "
-            "chosen on the same scores, at any δ, and a claim that is a curve is compared with its whole trade-off "
+            "Jones 1979; Gontscharuk, Landwehr and Finner 2015; Moscovich and Nadler 2017). So the best threshold may "
+            "be chosen on the same scores, at any δ, and a claim that is a curve is compared with its whole trade-off "
             "function (Dong, Roth and Su 2022, Definition 2.3). This test has 0.8 of α.",
             "Learned events: the engine learns an event on some of the scores and counts it on the others, as for "
             "recorded samples. It has the other 0.2 of α, and finds events that are no thresholds.",
