@@ -2050,9 +2050,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "K8",
         "what a program prints beside its answers is no answer",
         "dpaudit/subjects/command.py",
-        '            if unasked:\n',
-        '            if unasked and lines == 1:\n',
-        ("unit/test_commands_as_mechanisms.py::test_a_line_too_many_is_refused_where_outputs_are_requested_ahead",),
+        'if self._answered and (early := self._printed(out)):',
+        'if not self._answered and (early := self._printed(out)):',
+        ("unit/test_commands_as_mechanisms.py::"
+         "test_what_is_printed_after_an_answer_is_no_answer_to_the_next_request",),
     ),
     Mutant(
         "K5",
