@@ -262,7 +262,7 @@ def check_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Audit a claim of privacy: your own function's, or an algorithm's."""
+    """Audit the claim of your own function, or of an algorithm."""
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
@@ -347,7 +347,7 @@ def scores_command(
     json: CanaryJson = None,
     html: CanaryHtml = None,
 ) -> None:
-    """Audit membership scores of canaries, one canary in each training run."""
+    """Audit membership scores of canaries, one in each training."""
     outputs = Outputs(json=json, html=html)
     files.refuse_unwritable(outputs, (in_scores, out_scores))
     from dpaudit.cli.canaries import finish_canaries, scores_of
@@ -419,7 +419,7 @@ def verify_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Prove or refute a claim exactly, on all datasets of a small domain."""
+    """Prove or refute a claim exactly, on a small domain."""
     refuse_unknown(targets)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
