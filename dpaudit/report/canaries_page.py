@@ -19,7 +19,7 @@ from dpaudit.report import plain_words, wording
 from dpaudit.report.canaries import bound_numbers, canaries_title, claimed_number, interval, notes
 from dpaudit.report.figures.canaries import TITLES, roc_figure, tradeoff_figure
 from dpaudit.report.figures.page import page_figures
-from dpaudit.report.html import ScaleRow, badge, environment
+from dpaudit.report.html import environment
 from dpaudit.report.numbers import count, lower, nearest, percent, small, upper
 from dpaudit.results.canaries import (
     FORMAT_VERSION,
@@ -51,11 +51,23 @@ class _Plot:
 
 
 @dataclass(frozen=True)
+class _Bar:
+    """A row of the chart of bounds; positions in percent of its width."""
+
+    kind: str
+    label: str
+    value: str
+    stop: float
+    start: float = 0.0
+    beyond: bool = False
+
+
+@dataclass(frozen=True)
 class _View:
     """What the chart of bounds needs."""
 
-    scale: list[ScaleRow]
-    claim_at: float | None
+    scale: list[_Bar]
+    claim_at: float
 
 
 def canaries_page(result: CanaryRecord) -> str:
@@ -69,9 +81,7 @@ def canaries_page(result: CanaryRecord) -> str:
     title = canaries_title(result)
     text = environment().get_template("canaries.html.j2").render(
         result=result,
-        page_title=f"{result.verdict.upper()}: {title}",
         title=f"{title[:1].upper()}{title[1:]}",
-        badge=badge(result.verdict),
         notes=notes(result),
         view=_scale(result),
         measured=_measured(result),
@@ -146,9 +156,11 @@ def _measured(result: CanaryRecord) -> str:
 
 
 def _scale(result: CanaryRecord) -> _View:
-    """The chart of the claim and the bounds."""
+    """The chart of the claim and the bounds; it has no rows where nothing is claimed, or another curve of guesses."""
     letter = "μ" if _of_mu(result) else "ε"
     claim = result.mu if _of_mu(result) else result.epsilon
+    if claim is None:
+        return _View([], 0.0)
     bars = [
         (bound, value)
         for bound in result.bounds
@@ -157,24 +169,19 @@ def _scale(result: CanaryRecord) -> _View:
         if value is not None and (bound.decides or not _of_mu(result))
     ]
     detectable = result.detectable_epsilon if isinstance(result, GuessesRecord) else None
-    known = [value for value in (claim, detectable, *(value for _, value in bars)) if value is not None]
-    if not known:
-        return _View([], None)
-    end = max(max(known) * _WIDER, 1e-9)
+    end = max(max(claim, detectable or 0.0, *(value for _, value in bars), 0.0) * _WIDER, 1e-9)
 
     def at(value: float) -> float:
         return round(100 * value / end, 1)
 
-    rows = []
-    if claim is not None:
-        rows.append(ScaleRow("claim", "claim", f"{letter} = {claimed_number(claim)}", 0.0, at(claim), beyond=False))
+    rows = [_Bar("claim", "claim", f"{letter} = {claimed_number(claim)}", at(claim))]
     for bound, value in bars:
         shown = f"{letter} ≥ {lower(value, claim if bound.decides else None)}"
-        rows.append(ScaleRow("certified", _LABELS.get(bound.name, "lower bound"), shown, 0.0, at(value), beyond=False))
+        rows.append(_Bar("certified", _LABELS.get(bound.name, "lower bound"), shown, at(value)))
     if detectable is not None:
         shown = f"{letter} ≥ {upper(detectable, claim)}"
-        rows.append(ScaleRow("detectable", "detectable", shown, at(detectable), 100.0, beyond=True))
-    return _View(rows, None if claim is None else at(claim))
+        rows.append(_Bar("detectable", "detectable", shown, 100.0, at(detectable), beyond=True))
+    return _View(rows, at(claim))
 
 
 def _facts(result: CanaryRecord) -> list[tuple[str, str]]:

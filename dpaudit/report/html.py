@@ -64,7 +64,7 @@ class _Plot:
 
 
 @dataclass(frozen=True)
-class ScaleRow:
+class _ScaleRow:
     """One row of the chart of ε; positions in percent of its width."""
 
     kind: str
@@ -86,7 +86,7 @@ class _View:
     open: bool
     """Whether a folded audit begins unfolded: the first of one algorithm's, which is its main case."""
     parts: list[Part]
-    scale: list[ScaleRow]
+    scale: list[_ScaleRow]
     claim_at: float
     plots: list[_Plot]
     panels: list[Markup]
@@ -458,7 +458,7 @@ def _plots(audit: Audit, drawn: Sequence[Figure], page: PageFigures, *, with_csv
     return plots
 
 
-def _scale(audit: Audit) -> tuple[list[ScaleRow], float]:
+def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     """The rows of the chart, and the position of the claim."""
     claim, certified = audit.claim.epsilon, audit.epsilon_lower
     exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
@@ -469,37 +469,30 @@ def _scale(audit: Audit) -> tuple[list[ScaleRow], float]:
     def at(x: float) -> float:
         return _percent(min(max(x / end, 0.0), 1.0))
 
-    rows = [ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
+    rows = [_ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
     if composed is not None:
         delta = audit.ledger[0].composed_delta or 0.0
         at_delta = "" if delta == audit.claim.delta else f" at δ = {numbers.small(delta)}"
         value = f"ε = {numbers.nearest(composed)}{at_delta}"
-        rows.append(ScaleRow("composed", "parts compose to", value, 0.0, at(composed), beyond=False))
+        rows.append(_ScaleRow("composed", "parts compose to", value, 0.0, at(composed), beyond=False))
     if certified is not None:
         value = f"ε ≥ {wording.certified_epsilon(audit)}"
-        rows.append(ScaleRow("certified", "lower bound", value, 0.0, at(certified), beyond=False))
+        rows.append(_ScaleRow("certified", "lower bound", value, 0.0, at(certified), beyond=False))
     if wording.has_exact(audit):
         value, infinite = f"ε {wording.enclosed(audit)}", wording.exact_is_infinite(audit)
         rows.append(
-            ScaleRow("exact", "exact", value, 0.0, 100.0 if infinite else at(exact or 0.0), infinite)
+            _ScaleRow("exact", "exact", value, 0.0, 100.0 if infinite else at(exact or 0.0), infinite)
         )
     if audit.sampled:
         value = "none" if detectable is None else f"ε ≥ {numbers.upper(detectable, claim)}"
         start = 100.0 if detectable is None else at(detectable)
-        rows.append(ScaleRow("detectable", "detectable", value, start, 100.0, detectable is not None))
+        rows.append(_ScaleRow("detectable", "detectable", value, start, 100.0, detectable is not None))
     return rows, at(claim)
 
 
 _SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
 _POWER = re.compile(r"\be\^(?:\{([^{}]*)\}|(-?(?:\d+(?:\.\d+)?|ε)))")
 """Of e, in a sentence."""
-
-
-def badge(verdict: Verdict) -> Markup:
-    """A verdict alone, with a sign and a frame."""
-    kind = " refutable" if verdict is Verdict.PASS else ""
-    text = f"{_SIGNS[verdict]} {verdict.upper()}{' · not refuted' if verdict is Verdict.PASS else ''}"
-    return Markup('<span class="badge {}{}">{}</span>').format(verdict.value, kind, text)
 
 
 def _verdict(audit: Audit | UtilityAudit) -> Markup:
