@@ -366,10 +366,31 @@ def curves(sets: int) -> Table:
         whole = sum(one.excess(claimed.least_errors(one.fpr)) is not None for one in errors)
         point = sum(one.epsilon(claimed.claim.delta) > claimed.claim.epsilon for one in errors)
         rows.append([name, truth, f"{len(pairs):,}", _rate(whole, len(pairs)), _rate(point, len(pairs))])
+    name, rng = "trade-off function with 5 vertices", default_rng(8)
+    draws = rng.random((sets, 1_000))
+    kinds = (np.searchsorted(np.cumsum(one[::-1]), u) for one, u in ((p, draws), (q, 1 - draws)))
+    both = [kind + rng.random(draws.shape) for kind in kinds]
+    claimed = CanaryClaim.of(piecewise, None, None, None)
+    errors = [membership.upper_errors(*pair, alpha=ALPHA) for pair in zip(*both, strict=True)]
+    whole = sum(one.excess(claimed.least_errors(one.fpr)) is not None for one in errors)
+    rows.append([name, "the same, both scores of a pair made from one draw, n = 1,000", f"{sets:,}", _rate(whole, sets),
+                 "–"])
+    inverse = one_run.profile_curve(claimed.points)
+    for guess_in, guess_out in ((100, 0), (100, 100), (300, 300)):
+        right = []
+        for _ in range(sets):
+            coins = rng.random(1_000) < 0.5
+            kind = 3 - np.where(coins, rng.choice(4, 1_000, p=p), rng.choice(4, 1_000, p=q))
+            order = np.argsort(kind + rng.random(1_000))
+            right.append(int(coins[order[1_000 - guess_in :]].sum() + (~coins[order[:guess_out]]).sum()))
+        known = {k: one_run.impossible(1_000, guess_in + guess_out, k, inverse, ALPHA) for k in set(right)}
+        truth = f"one run: the {guess_in} highest and {guess_out} lowest of 1,000 canaries are guessed"
+        rows.append([name, truth, f"{sets:,}", _rate(sum(known[k] for k in right), sets), "–"])
     return Table(
         "A claim that is a curve", "How often limits of the errors at all thresholds refute a claimed curve, α = 0.05: "
         "compared with the whole trade-off function, as `audit_scores` does, and at the one (ε, δ) that a result "
-        "reports by default. Both are right to refute in the rows with a wrong claim alone.",
+        "reports by default. Both are right to refute in the rows with a wrong claim alone. Guesses from one run are "
+        "tested by the f-DP theorem.",
         ["claim", "truth", "data sets", "whole curve", "one (ε, δ)"], rows,
     )
 
