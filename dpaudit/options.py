@@ -246,6 +246,8 @@ IN_ORDER = Option(
     "ordered", "flag", "Use the outputs in the order of the file, and not in one drawn from the seed.", default=False,
     panel="Datasets", at="recorded.words.ordered",
 )
+# a project's setting of runs is for what can be called
+MOST = RUNS.but(word="most", about="Most outputs of each dataset.", unset="all", setting=False)
 NAME = Option(
     "name", "text", "The name of the mechanism, in reports.", panel="What to audit", metavar="NAME",
     at="recorded.words.name",
@@ -287,8 +289,7 @@ SAMPLES: tuple[Option, ...] = (
     BLOCKS,
     IN_ORDER,
     NAME,
-    # a project's setting of runs is for what can be called
-    RUNS.but(word="most", about="Most outputs of each dataset.", unset="all", setting=False),
+    MOST,
     TIME,
     ALPHA,
     BITS,

@@ -34,6 +34,7 @@ from dpaudit.options import (
     GROUPS,
     JOBS,
     MIN_POWER,
+    MOST,
     PAIR,
     REALISED,
     RUNS,
@@ -251,7 +252,7 @@ class Request:
         if not LEAST_ALPHA <= probability(ALPHA, self.alpha) < 0.5:
             raise UsageError("{} must be at least {:g} and below 0.5, not {!r}.", ALPHA, LEAST_ALPHA, self.alpha)
         if self.runs is not None:
-            whole(RUNS, self.runs, least=1)
+            whole(RUNS if self.recorded is None else MOST, self.runs, least=1)
         if self.time is not None:
             positive(TIME, self.time)
         if self.call_time is not None:

@@ -276,7 +276,9 @@ class RecordedTarget:
         which = 0 if tuple(dataset) == D else 1
         tally = Tally()
         if self.recorded.stream is not None:
-            tally.add_many(as_array(self.recorded.stream.take(which, size)))
+            taken = self.recorded.stream.take(which, size)
+            # whether 3 is a float must not depend on the others in its batch
+            tally.add_many(as_array(taken) if set(map(type, taken)) == {float} else taken)
             return tally.outputs()
         begin, end = self._used[which], self._used[which] + size
         if end > self.total:
@@ -315,6 +317,8 @@ def recorded_outputs(
         DatasetError: they are no outputs, too few, or paired and of different numbers.
     """
     both = _alike(*(_values(given, label) for given, label in zip((left, right), labels, strict=True)))
+    if any(hasattr(given, "__array__") for given in (left, right)):
+        _refuse_unlike(both, labels)
     if paired:
         if blocks is not None:
             raise DatasetError("Outputs are paired or in blocks, not both: a block may hold outputs on both datasets.")
@@ -375,8 +379,40 @@ def as_array(values: list[Any]) -> Values:
     return values
 
 
+def _refuse_unlike(both: tuple[Values, Values], labels: tuple[str, str]) -> None:
+    """Refuse an array or table beside outputs of another form: how they were stored would distinguish D from D′."""
+    forms = [_form(values) for values in both]
+    if None not in forms and forms[0] != forms[1]:
+        raise DatasetError(
+            f"The outputs of {labels[0]} are {forms[0]} and those of {labels[1]} are {forms[1]}. Record both in the same "
+            "form; if the mechanism itself gives these forms, they distinguish D from D′ without any audit."
+        )
+
+
+def _form(values: Values) -> str | None:
+    """What all outputs are; None where they differ, or where that is their own business."""
+    if isinstance(values, np.ndarray):
+        kind = "text" if values.dtype.kind in "US" else "numbers"
+        return kind if values.ndim == 1 else f"arrays of {kind} of shape {values.shape[1:]}"
+    kinds = set(map(type, values))
+    if kinds <= {bool, int, float}:
+        return "numbers"
+    if kinds <= {str, bytes}:
+        return "text"
+    return f"of the type {kinds.pop().__name__}" if len(kinds) == 1 and not kinds & {tuple, list, type(None)} else None
+
+
 def _alike(left: Values, right: Values) -> tuple[Values, Values]:
-    """Integers as floats where the other dataset has floats."""
+    """Numbers as both datasets can have them: integers as floats, and floats with as many digits."""
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        if left.dtype.kind == right.dtype.kind == "f" and left.dtype != right.dtype:
+            narrow = min(left.dtype, right.dtype, key=lambda one: one.itemsize)
+            with np.errstate(over="ignore"):
+                return left.astype(narrow), right.astype(narrow)
+        letters = {left.dtype.kind, right.dtype.kind}
+        if "b" in letters and len(letters) == 2 and letters <= set("biuf"):
+            kind = np.result_type(left, right)
+            return left.astype(kind), right.astype(kind)
     kinds = [one.dtype.kind if isinstance(one, np.ndarray) else _kind(one) for one in (left, right)]
     if sorted(kinds) in (["f", "i"], ["f", "u"]):
         first, second = (

@@ -14,7 +14,7 @@ from dpaudit import Result
 from dpaudit.errors import DatasetError, DpauditError, NoMoreOutputsError, UsageError
 from dpaudit.plans.recorded_files import again, read_recorded
 from dpaudit.results.model import Verdict
-from dpaudit.subjects.recorded import D_PRIME, D, RecordedFiles, RecordedTarget, Stream, recorded_outputs
+from dpaudit.subjects.recorded import D_PRIME, D, Recorded, RecordedFiles, RecordedTarget, Stream, recorded_outputs
 
 SEED = SeedSequence(0)
 
@@ -163,6 +163,38 @@ def test_how_numbers_are_stored_says_nothing() -> None:
 
 
 # -- what is claimed
+
+
+def test_precision_and_booleans_say_nothing() -> None:
+    """One recording in single precision, or in booleans, is post-processing of both."""
+    left, right = laplace(1, 40, 40)
+    both = recorded_outputs(left.astype(np.float32), right).both
+    assert [np.asarray(one).dtype for one in both] == [np.float32, np.float32]
+    for other in (np.zeros(20, dtype=np.int64), np.zeros(20)):
+        given, same = recorded_outputs(np.ones(20, dtype=bool), other).both
+        assert [np.asarray(one).dtype for one in (given, same)] == [other.dtype, other.dtype]
+
+
+def test_a_missing_cell_is_an_output(tmp_path: Path) -> None:
+    """To leave blank lines out would choose outputs by their values, and accuse."""
+    pytest.importorskip("pandas")
+    (tmp_path / "D.csv").write_text("output\n" + "1.5\n\n" * 20)
+    np.save(tmp_path / "E.npy", np.zeros(30))
+    left = np.asarray(read_recorded(RecordedFiles((str(tmp_path / "D.csv"), str(tmp_path / "E.npy")))).left)
+    assert len(left) == 39
+    assert np.isnan(left).sum() == 19
+
+
+def test_a_number_of_a_stream_is_the_same_in_every_batch() -> None:
+    """Not a float because another one of its batch is: that would depend on the dataset."""
+    lines = iter([(0, 1)] * 120 + [(1, 1)] * 60 + [(1, 2.5)] * 60)
+    target = RecordedTarget(recorded_outputs_of(Stream(lines)), 0, 100)
+    kinds = [{type(value) for value, _ in target.runs(which, 60, SEED).each()} for which in (D, D_PRIME, D_PRIME)]
+    assert kinds == [{int}, {int}, {float}]
+
+
+def recorded_outputs_of(stream: Stream) -> Recorded:
+    return Recorded([], [], stream=stream)
 
 
 def test_without_a_claim_there_is_a_bound_and_no_verdict() -> None:
@@ -426,6 +458,11 @@ def test_a_folder_that_grows(folder: Path) -> None:
     np.save("Dprime/3.npy", laplace(3, 20, 20)[1])
     new = read_recorded(words, used=first)
     assert (len(new.left), len(new.right)) == (20, 20)
+    # an equal file of another name is a copy, or came out equal: to leave it out would choose outputs by their values
+    Path("D/4.npy").write_bytes(Path("D/1.npy").read_bytes())
+    with pytest.raises(UsageError, match=r"D/4.npy has the same contents as D/1.npy"):
+        read_recorded(words, used=first)
+    Path("D/4.npy").unlink()
     # an audit of the folder as it was can be repeated
     assert len(again(words, both.digests).left) == 60
     assert len(again(words, new.digests, used=first).left) == 20

@@ -85,6 +85,102 @@ def test_mistakes_are_one_sentence(typed: Typed, recordings: Path, words: str, s
     assert len(ran.err.strip().splitlines()) == 1
 
 
+BAD: dict[str, bytes] = {
+    "empty.npy": b"",
+    "empty.npz": b"",
+    "empty.csv": b"",
+    "empty.parquet": b"",
+    "empty.ndjson": b"",
+    "blank.csv": b"\n\n\n",
+    "header.csv": b"output\n",
+    "ragged.csv": b"1,2\n3\n4,5,6\n",
+    "bytes.csv": b"output\n\xff\xfe\n",
+    "text.csv": b"output\nyes\n" * 20,
+    "semicolons.csv": b"a;b\n" + b"1;2\n" * 20,
+    "text.npy": b"1\n2\n",
+    "text.npz": b"1\n2\n",
+    "text.parquet": b"1\n2\n",
+    "cut.parquet": b"PAR1\x15\x04",
+    "cut.npz": b"PK\x03\x04",
+    "x.npy.gz": b"",
+    "deep.ndjson": b"[" * 100_000,
+    "digits.ndjson": b"1" + b"0" * 5_000,
+    "unhashable.ndjson": b'{"dataset": ["D"], "output": 1}',
+    "one.ndjson": b"[1, 2, 3]\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("empty.npy E.npy", "There is nothing in empty.npy"),
+        ("empty.npz E.npy", "There is nothing in empty.npz"),
+        ("empty.csv E.npy", "There is nothing in empty.csv"),
+        ("empty.parquet E.npy", "There is nothing in empty.parquet"),
+        ("empty.ndjson E.npy", "There is nothing in empty.ndjson"),
+        ("blank.csv E.npy", "There is nothing in blank.csv"),
+        ("header.csv E.npy", "There are 0 outputs of header.csv"),
+        ("ragged.csv E.npy", "Cannot read ragged.csv"),
+        ("bytes.csv E.npy", "Cannot read bytes.csv"),
+        ("text.csv E.npy", "The outputs of text.csv are text and those of E.npy are numbers"),
+        ("semicolons.csv E.npy", "those of E.npy are numbers"),
+        ("text.npy E.npy", "it is no .npy file"),
+        ("npz.npy E.npy", "it is no .npy file"),
+        ("text.npz E.npy", "it is no .npz file"),
+        ("text.npz", "it is no .npz file"),
+        ("cut.npz E.npy", "Cannot read cut.npz"),
+        ("text.parquet E.npy", "it is no .parquet file"),
+        ("cut.parquet E.npy", "Cannot read cut.parquet"),
+        ("x.npy.gz E.npy", "Decompress it first"),
+        ("cut.npy E.npy", "Cannot read cut.npy"),
+        ("zero.npy E.npy", "are one number"),
+        ("none.npy E.npy", "There are 0 outputs"),
+        ("objects.npy E.npy", "it holds Python objects"),
+        ("objects.npz", "it holds Python objects"),
+        ("vectors.npy E.npy", "arrays of numbers of shape (2,) and those of E.npy are numbers"),
+        ("vectors.npy cubes.npy", "shape (2,) and those of cubes.npy are arrays of numbers of shape (2, 2)"),
+        ("complex.npy E.npy", "of the type complex"),
+        ("deep.ndjson E.npy", "Line 1 of deep.ndjson is not JSON"),
+        ("digits.ndjson E.npy", "Line 1 of digits.ndjson"),
+        ("one.ndjson E.npy", "There is 1 output of one.ndjson"),
+        ("unhashable.ndjson", "names the dataset ['D']"),
+        ("both.csv --blocks dataset", "There are 0 outputs of D′"),
+        ("both.csv --blocks output --column output", "There are 0 outputs of D′"),
+        ("loop.npy E.npy", "Cannot read loop.npy"),
+        ("- -", "Standard input is read once"),
+        ("D.npy E.npy --most 0", "--most must be at least 1"),
+    ],
+)
+def test_bad_files_are_one_sentence(typed: Typed, recordings: Path, words: str, said: str) -> None:
+    for name, content in BAD.items():
+        (recordings / name).write_bytes(content)
+    rng = np.random.default_rng(0)
+    np.save("zero.npy", np.float64(3))
+    np.save("none.npy", np.zeros(0))
+    np.save("objects.npy", np.array([1, "a"] * 20, dtype=object), allow_pickle=True)
+    np.savez("objects.npz", allow_pickle=True, D=np.array([1, "a"] * 20, dtype=object), Dprime=np.zeros(30))
+    np.save("vectors.npy", rng.normal(size=(30, 2)))
+    np.save("cubes.npy", rng.normal(size=(30, 2, 2)))
+    np.save("complex.npy", rng.normal(size=30) * 1j)
+    np.savez("npz.npz", rng.normal(size=30))
+    (recordings / "npz.npz").rename(recordings / "npz.npy")
+    (recordings / "cut.npy").write_bytes((recordings / "D.npy").read_bytes()[:1_000])
+    (recordings / "both.csv").write_text("dataset,output\n" + "D,1\n" * 20)
+    (recordings / "loop.npy").symlink_to("loop.npy")
+    ran = typed(f"samples {words} --epsilon 1")
+    assert ran.code == 2
+    assert said in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("most", ["", "--most 50"])
+def test_closed_standard_input(typed: Typed, monkeypatch: pytest.MonkeyPatch, most: str) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    ran = typed(f"samples - --epsilon 1 {most}")
+    assert ran.code == 2
+    assert "Standard input is closed" in ran.err
+
+
 def test_standard_input(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     arriving(monkeypatch, lines(500))
     ran = typed("samples - --epsilon 0.2 --quiet --json r.json")
