@@ -32,6 +32,7 @@ from dpaudit.results.reasons import (
     MessagesDiffer,
     NoClaim,
     NoEvent,
+    NoNewFiles,
     NoPairs,
     NotRefuted,
     NotRefutedRecorded,
@@ -114,6 +115,8 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(findings.exact)))
     if best is None and state is not None and state.ended:
         used = max((runs for runs, _ in state.trail), default=0)
+        if isinstance(job, RecordedSamples) and job.followed is not None:
+            return Decision(Verdict.INCONCLUSIVE, kind, NoNewFiles(used, _finite(job.followed.idle)))
         return Decision(Verdict.INCONCLUSIVE, kind, StreamEnded(used, job.runs))
     if best is None or findings.collected is None:
         return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
@@ -125,6 +128,10 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         runs = max(n for n, _ in findings.collected.sequential.trail)
         return Decision(Verdict.PASS, kind, NotRefutedRecorded(1, runs))
     return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), job.runs))
+
+
+def _finite(seconds: float) -> float | None:
+    return seconds if math.isfinite(seconds) else None
 
 
 def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason | None:

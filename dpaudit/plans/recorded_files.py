@@ -6,7 +6,9 @@ import csv
 import hashlib
 import io
 import json
+import os
 import sys
+import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +18,17 @@ import numpy as np
 
 from dpaudit.errors import DatasetError, DpauditError, UsageError
 from dpaudit.language.containers import library
-from dpaudit.options import BLOCKS, COLUMN
-from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, Stream, of_frame, recorded_outputs
+from dpaudit.options import BLOCKS, COLUMN, FOLLOW
+from dpaudit.subjects.recorded import (
+    RECORDED,
+    Arrival,
+    Followed,
+    Recorded,
+    RecordedFiles,
+    Stream,
+    of_frame,
+    recorded_outputs,
+)
 
 STDIN = "-"
 FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
@@ -30,6 +41,8 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
 """What files begin with."""
 _LONGEST_MAGIC = 8
+BETWEEN_ROUNDS = 1.0
+"""Seconds after which folders that are followed are read again."""
 _CHUNK = 1 << 20
 _MOST_REASON = 200
 _USED = 16
@@ -99,8 +112,8 @@ class _Read:
         known = self.used.get(digest[:_USED])
         if known is not None and not _same_place(known, source):
             raise UsageError(
-                f"{source} has the same contents as {known}, which is part of the earlier evidence already. Remove it if "
-                "it is a copy. If it is another recording that came out equal, record more outputs in each file."
+                f"{source} has the same contents as {known}, which is part of the earlier evidence already. Remove it "
+                "if it is a copy. If it is another recording that came out equal, record more outputs in each file."
             )
         return known is not None or (self.wanted is not None and digest not in self.wanted)
 
@@ -125,7 +138,9 @@ def read_recorded(
     if len(words.files) == 2:
         if words.files == (STDIN, STDIN):
             raise DatasetError('Standard input is read once; name the dataset of each output on it, and give "-" once.')
-        left, right = (_whole(word, read) for word in words.files)
+        left, right = (
+            _of_one(_whole(word, read), word, which) for which, word in enumerate(words.files)
+        )
         labels = _labels(*words.files)
     else:
         left, right = _split(words.files[0], read)
@@ -140,6 +155,17 @@ def read_recorded(
         left.outputs, right.outputs, name=words.name or RECORDED, labels=labels, digests=tuple(read.digests),
         sources=tuple(read.sources), paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
     )
+
+
+def _of_one(part: _Part, word: str, which: int) -> _Part:
+    """The outputs on one dataset; if they name it, all have to name that one."""
+    others = [name for name in part.datasets or () if name not in (D_NAMES, D_PRIME_NAMES)[which]]
+    if others:
+        raise DatasetError(
+            f"{word} stands for the outputs on {'D′' if which else 'D'}, and names the dataset {others[0]!r}; give a "
+            "file with outputs on both datasets alone, and of two files the outputs on D first."
+        )
+    return part
 
 
 def _same_place(first: str, second: str) -> bool:
@@ -397,8 +423,8 @@ def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Pa
             library("pyarrow", f"to read {where}")
             frame = pandas.read_parquet(io.BytesIO(content))
         else:
-            # a blank line is an output that is missing: to leave it out would choose outputs by their values. Only at the
-            # end of a file it is none
+            # a blank line is an output that is missing: to leave it out would choose outputs by their values. Only at
+            # the end of a file it is none
             content = content.strip(b"\r\n")
             if not content.strip():
                 raise DatasetError(f"There is nothing in {where}.")
@@ -466,9 +492,90 @@ def live(words: RecordedFiles) -> Recorded:
     if words.paired or words.blocks is not None:
         raise DatasetError("A stream is used as it arrives, without pairs and blocks; record it in a file for these.")
     lines = io.TextIOWrapper(_standard_input(), encoding="utf-8-sig", errors="replace")
-    return Recorded(
-        [], [], words.name or RECORDED, shuffled=False, words=words, stream=Stream(_arriving(lines, words))
-    )
+    stream = Stream(_arriving(lines, words))
+    return Recorded([], [], words.name or RECORDED, shuffled=False, words=words, stream=stream)
+
+
+def follow(words: RecordedFiles, *, used: Iterable[str] = ()) -> Recorded:
+    """The outputs of folders, whose files are read as they come.
+
+    Args:
+        words: one folder of files with outputs on both datasets, or two folders with those on D and on D′.
+        used: recordings that are evidence already; their files are left out.
+
+    Raises:
+        DatasetError: there are no such folders, or what does not go with them was asked for.
+    """
+    if words.paired or words.blocks is not None:
+        raise DatasetError("Files are followed without pairs and blocks; read them once for these, without {}.", FOLLOW)
+    for word in words.files:
+        if not Path(word).is_dir():
+            raise DatasetError("{} waits for new files in folders, and {} is none.", FOLLOW, word)
+    if len({os.path.realpath(word) for word in words.files}) < len(words.files):
+        raise DatasetError("Both folders are the same one; the outputs on D and on D′ come from two.")
+    known = {digest: source for one in used for source, _, digest in [one.rpartition(" ")]}
+    read = _Read(words, used=known)
+    return _followed(words, read, _coming(words, read))
+
+
+def _followed(words: RecordedFiles, read: _Read, files: Iterator[str | None]) -> Recorded:
+    assert words.follow is not None
+    arrivals = (None if file is None else _arrival(file, words, read) for file in files)
+    stream = Followed(arrivals, idle=words.follow, shuffled=not words.ordered)
+    labels = _labels(*words.files) if len(words.files) == 2 else ("D", "D′")
+    return Recorded([], [], words.name or RECORDED, labels, shuffled=not words.ordered, words=words, stream=stream)
+
+
+def _arrival(file: str, words: RecordedFiles, read: _Read) -> Arrival:
+    """The outputs on D and on D′ of one file."""
+    if len(words.files) == 1:
+        left, right = (part.outputs for part in _split(file, read))
+    else:
+        which = [Path(word) for word in words.files].index(Path(file).parent)
+        outputs = _of_one(_file(file, read), file, which).outputs
+        left, right = ([], outputs) if which else (outputs, [])
+    return Arrival(left, right, file, read.digests[-1])
+
+
+def _coming(words: RecordedFiles, read: _Read) -> Iterator[str | None]:
+    """The files that come into folders, in the order of their names where several do; None after each round.
+
+    A file is read when it has not changed from one round to the next.
+    """
+    assert words.follow is not None
+    done: dict[str, tuple[int, int]] = {}
+    before: dict[str, tuple[int, int]] = {}
+    last = time.monotonic()
+    while True:
+        now = {file: state for word in words.files for file in files_in(word) if (state := _state(file)) is not None}
+        for file in done:
+            if now.get(file, done[file]) != done[file]:
+                raise DatasetError(
+                    f"{file} has changed since it was read. Every output counts once: put new outputs into a new file, "
+                    "and give it this name when it is complete."
+                )
+        new = sorted((file for file in now if file not in done), key=lambda file: (Path(file).name, file))
+        for file in new:
+            if before.get(file) == now[file]:
+                done[file] = now[file]
+                if not read.skips(file, _digest(file)):
+                    yield file
+        if new:
+            last = time.monotonic()
+        elif time.monotonic() - last >= words.follow:
+            return
+        before = now
+        yield None
+        time.sleep(BETWEEN_ROUNDS)
+
+
+def _state(file: str) -> tuple[int, int] | None:
+    """What changes with a file's contents; None where it is gone."""
+    try:
+        state = os.stat(file)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
 
 
 def _arriving(lines: Iterable[str], words: RecordedFiles) -> Iterator[tuple[int, Any]]:
@@ -509,12 +616,26 @@ def _cell(text: str) -> int | float | str:
     return text
 
 
-def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = ()) -> Recorded:
+def again(
+    words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = (), sources: Sequence[str] = ()
+) -> Recorded:
     """The recorded outputs of an earlier audit; files that have come into a folder since then are left out.
+
+    Args:
+        sources: where folders were followed, the files in the order in which they were read.
 
     Raises:
         UsageError: they have changed, or are gone.
     """
+    if words.follow is not None:
+        for source, digest in zip(sources, digests, strict=True):
+            try:
+                same = _digest(source) == digest
+            except DatasetError as error:
+                raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
+            if not same:
+                raise _changed(source)
+        return _followed(words, _Read(words), iter(sources))
     if not digests:
         raise UsageError(
             "This audit was of a stream, read until it was decided, and a stream cannot be read again; to repeat an "
@@ -528,11 +649,15 @@ def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] =
         number = next((i for i, one in enumerate(digests) if [one] != list(recorded.digests[i : i + 1])), len(digests))
         known = number < len(words.files) and len(digests) == len(words.files)
         name = "standard input" if words.files == (STDIN,) else words.files[number] if known else "a file"
-        raise UsageError(
-            f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only "
-            "be repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."
-        )
+        raise _changed(name)
     return recorded
+
+
+def _changed(name: str) -> UsageError:
+    return UsageError(
+        f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only be "
+        "repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."
+    )
 
 
 def _reason(error: Exception) -> str:

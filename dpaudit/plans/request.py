@@ -421,7 +421,11 @@ class Request:
         if self.recorded is not None:
             if self.recorded.words is None:
                 raise UsageError("A request with recorded outputs themselves cannot be serialised; name files.")
-            value["recorded"] = {"words": vars(self.recorded.words), "sha256": self.recorded.digests}
+            files = self.recorded.files
+            value["recorded"] = {
+                "words": vars(self.recorded.words), "sha256": [digest for _, digest in files],
+                "sources": [source for source, _ in files],
+            }
         value["targets"] = [
             {"command": target.text, "persistent": target.persistent} if isinstance(target, Command) else target
             for target in self.targets
@@ -482,7 +486,9 @@ class Request:
             if (recorded := value.get("recorded")) is not None:
                 words = {**recorded["words"], "files": tuple(recorded["words"]["files"])}
                 used = [one for evidence in value["prior"].values() for one in evidence.get("data", ())]
-                made["recorded"] = again(RecordedFiles(**words), recorded["sha256"], used=used)
+                made["recorded"] = again(
+                    RecordedFiles(**words), recorded["sha256"], used=used, sources=recorded.get("sources", ())
+                )
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None

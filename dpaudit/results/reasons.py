@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, EVIDENCE, FOLLOW, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
@@ -21,7 +21,7 @@ Code: TypeAlias = Literal[
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
-    "no_claim", "stream_ended",
+    "no_claim", "stream_ended", "no_new_files",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -595,6 +595,28 @@ class StreamEnded(Reason):
             f"The stream ended after {self.samples:,} samples per dataset of the {self.planned:,} that were planned, "
             "before an event could be counted on fresh ones. Their test does not refute the claim. Plan for as many "
             "samples as there will be, or record them and audit the file."
+        )
+
+
+@dataclass(frozen=True)
+class NoNewFiles(Reason):
+    """Folders were followed until no new file came, and the claim is not refuted.
+
+    Args:
+        samples: per dataset, that were used.
+        idle: seconds without a new file; None if there was no such limit.
+    """
+
+    code = "no_new_files"
+    samples: int
+    idle: float | None
+
+    def sentence(self, door: Door) -> str:
+        waited = "There is no new file" if self.idle is None else f"No new file came for {duration(self.idle)}"
+        return (
+            f"{waited}, and the {self.samples:,} samples per dataset do not refute the claim. A test that may stop at "
+            "any time counts no event on fresh samples, so nothing is known of the violations that it would miss. Go on "
+            f"later with {FOLLOW.called(door)} and {EVIDENCE.called(door)}."
         )
 
 
