@@ -479,6 +479,9 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         pair, event = weighed.pair, weighed.event
     elif state is not None:
         pair = pair_record(state.strongest.pair, job.claim, job.target)
+        if state.refuted and state.ended:
+            # nothing was counted; this is what the e-process came to test
+            event = sampled.event_record(sequential.choose(state.strongest.learner, job.claim).event)
     elif job.pairs:
         pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []

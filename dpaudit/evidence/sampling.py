@@ -46,11 +46,11 @@ def following(files: Followed, *, seed: int, most: int) -> Iterator[int | None]:
     """
     done = 0
     for new in files.coming(seed):
-        while (ready := min(files.ready, most - done)) and ready >= LEAST_NEW * done:
+        while (ready := min(files.ready, most - done)) >= max(1, LEAST_NEW * done) or 0 < ready == most - done:
             size = min(ready, _next(done))
             yield size
             done += size
-        if done >= most:
+        if done == most:
             return
         if not new:
             yield None

@@ -227,7 +227,7 @@ def explore(
         for batch, size in enumerate(sizes):
             if size is None:
                 if done > MORE_TO_SAY * said:
-                    yield Notice(_interim(state, done))
+                    yield Notice(_interim(job, state, done))
                     said = done
                 yield Progress(0, 1, f"waiting for new files, {done:,} samples per dataset so far", state.epsilon_lower)
                 with runner.limited():
@@ -259,11 +259,12 @@ def explore(
     return done
 
 
-def _interim(state: Sequential, done: int) -> str:
+def _interim(job: PrivacyJob, state: Sequential, done: int) -> str:
     """What holds now, whenever the audit stops."""
-    bound = rounded_down(state.epsilon_lower) if state.points is None else None
-    verdict = "the claim is refuted" if state.refuted else "the claim is not refuted"
-    return f"After {done:,} samples per dataset {verdict}{'' if bound is None else f'; ε ≥ {bound}'}."
+    bound = None if state.points is not None else f"ε ≥ {rounded_down(state.epsilon_lower)}"
+    claimed = not isinstance(job, RecordedSamples) or job.claimed
+    verdict = None if not claimed else "the claim is refuted" if state.refuted else "the claim is not refuted"
+    return f"After {done:,} samples per dataset: {', '.join(part for part in (verdict, bound) if part)}."
 
 
 def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:

@@ -615,8 +615,8 @@ class NoNewFiles(Reason):
         waited = "There is no new file" if self.idle is None else f"No new file came for {duration(self.idle)}"
         return (
             f"{waited}, and the {self.samples:,} samples per dataset do not refute the claim. A test that may stop at "
-            "any time counts no event on fresh samples, so nothing is known of the violations that it would miss. Go on "
-            f"later with {FOLLOW.called(door)} and {EVIDENCE.called(door)}."
+            "any time counts no event on fresh samples, so nothing is known of the violations that it would miss. Go "
+            f"on later with {FOLLOW.called(door)} and {EVIDENCE.called(door)}."
         )
 
 
