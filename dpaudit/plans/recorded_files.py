@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dpaudit.errors import DatasetError, DpauditError, UsageError
+from dpaudit.errors import DatasetError, DpauditError, ParameterError, UsageError
 from dpaudit.language.containers import library
 from dpaudit.options import BLOCKS, COLUMN, FOLLOW
 from dpaudit.subjects.recorded import (
@@ -505,9 +505,12 @@ def follow(words: RecordedFiles, *, used: Iterable[str] = ()) -> Recorded:
 
     Raises:
         DatasetError: there are no such folders, or what does not go with them was asked for.
+        ParameterError: the seconds are negative.
     """
     if words.paired or words.blocks is not None:
         raise DatasetError("Files are followed without pairs and blocks; read them once for these, without {}.", FOLLOW)
+    if words.follow is None or not words.follow >= 0:
+        raise ParameterError("{} must be at least 0, not {}.", FOLLOW, words.follow)
     for word in words.files:
         if not Path(word).is_dir():
             raise DatasetError("{} waits for new files in folders, and {} is none.", FOLLOW, word)

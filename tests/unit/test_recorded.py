@@ -11,10 +11,23 @@ from numpy.random import SeedSequence
 
 import dpaudit
 from dpaudit import Result
+from dpaudit.engine import orchestrator
 from dpaudit.errors import DatasetError, DpauditError, NoMoreOutputsError, UsageError
+from dpaudit.evidence.sampling import following
 from dpaudit.plans.recorded_files import again, read_recorded
-from dpaudit.results.model import Verdict
-from dpaudit.subjects.recorded import D_PRIME, D, Recorded, RecordedFiles, RecordedTarget, Stream, recorded_outputs
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
+from dpaudit.subjects.recorded import (
+    D_PRIME,
+    Arrival,
+    D,
+    Followed,
+    Recorded,
+    RecordedFiles,
+    RecordedTarget,
+    Stream,
+    recorded_outputs,
+)
 
 SEED = SeedSequence(0)
 
@@ -421,6 +434,126 @@ def test_a_stream_is_read_as_it_is_needed() -> None:
 def test_numbers_of_a_stream_are_floats_if_one_is() -> None:
     stream = Stream(iter([(0, 1), (1, 2.5), (0, 3)]))
     assert list(map(type, stream.take(0, 2))) == [float, float]
+
+
+# -- files that are read as they come
+
+
+def arrived(files: list[tuple[object, object]]) -> Followed:
+    """A folder into which these files come, with a round without any after each."""
+    every = [Arrival(left, right, f"{at}.npy", f"{at:064}") for at, (left, right) in enumerate(files)]
+    return Followed(iter([part for one in every for part in (one, None)]), idle=0.0)
+
+
+def audit_of(files: Followed, **options: object) -> Audit:
+    recorded = Recorded([], [], stream=files)
+    request = Request(targets=("m",), recorded=recorded, **options)  # type: ignore[arg-type]
+    return orchestrator.run(request).audits[0]
+
+
+def test_files_are_used_once_and_to_their_ends() -> None:
+    """Of D there are more outputs than of D′; those without a partner are not used."""
+    files = arrived([(np.arange(at * 10, at * 10 + 10), -1.0 - np.arange(at * 8, at * 8 + 8)) for at in range(8)])
+    target = RecordedTarget(Recorded([], [], stream=files), 3)
+    seen: list[list[float]] = [[], []]
+    ends = []
+    for size in following(files, seed=3, most=10**9):
+        if size is None:
+            ends.append(len(seen[0]))
+            continue
+        for which, dataset in enumerate((D, D_PRIME)):
+            seen[which] += [value for value, times in target.runs(dataset, size, SEED).each() for _ in range(times)]
+    assert ends == [8 * at for at in range(1, 9)]
+    assert len(set(seen[0])) == 64
+    assert set(seen[0]) < set(range(80))
+    assert sorted(seen[1]) == [-64.0 + at for at in range(64)]
+    # of a file all are used before the next, in an order drawn from the seed
+    assert set(seen[0][:8]) < set(range(10))
+    assert seen[0][:8] != sorted(seen[0][:8])
+
+
+@pytest.mark.parametrize("most", [1, 7, 23, 1_000])
+def test_no_more_of_the_files_than_is_planned(most: int) -> None:
+    files = arrived([(np.arange(40), np.arange(40)) for _ in range(3)])
+    target = RecordedTarget(Recorded([], [], stream=files), 0)
+    done = 0
+    for size in following(files, seed=0, most=most):
+        if size is not None:
+            assert target.runs(D, size, SEED).runs == target.runs(D_PRIME, size, SEED).runs == size
+            done += size
+    assert done == min(most, 120)
+
+
+def test_small_files_share_a_batch() -> None:
+    """Of a few outputs no event need be learned anew; at the end they are used."""
+    files = arrived([([0.0], [1.0])] * 1_005)
+    target = RecordedTarget(Recorded([], [], stream=files), 0)
+    sizes = []
+    for size in following(files, seed=0, most=10**9):
+        if size is not None:
+            sizes.append(size)
+            target.runs(D, size, SEED)
+            target.runs(D_PRIME, size, SEED)
+    assert sum(sizes) == 1_005
+    assert len(sizes) < 400
+    assert sizes[-1] < max(sizes)
+
+
+def test_what_files_show_depends_on_their_order_alone() -> None:
+    def parts(n: int) -> list[tuple[object, object]]:
+        left, right = laplace(3, 600, 600)
+        return [(left[at : at + 20], right[at : at + 20]) for at in range(0, 20 * n, 20)]
+
+    first, second = (audit_of(arrived(parts(20)), epsilon=0.2, alpha=0.05) for _ in range(2))
+    assert first.verdict is Verdict.FAIL
+    assert first.sequential is not None
+    assert first.sequential.runs < 400
+    assert first.event is not None
+    assert first == second
+    # with files that come later it would have stopped in the same place
+    assert first == audit_of(arrived(parts(30)), epsilon=0.2, alpha=0.05)
+    open_audit = audit_of(arrived(parts(20)), epsilon=3.0)
+    assert open_audit.verdict is Verdict.INCONCLUSIVE
+    assert open_audit.reason_code == "no_new_files"
+    assert open_audit.sequential is not None
+    assert open_audit.sequential.runs == 400
+    assert open_audit.sequential.alpha == pytest.approx(0.95e-3)
+    other = audit_of(arrived(parts(20)), epsilon=3.0, seed=1)
+    assert other.sequential is not None
+    assert other.sequential.log_e != open_audit.sequential.log_e
+
+
+def test_without_a_claim_no_file_is_left_out() -> None:
+    left, right = laplace(3, 400, 400)
+    files = arrived([(left[at : at + 20], right[at : at + 20]) for at in range(0, 400, 20)])
+    audit = audit_of(files, alpha=0.05, certify=True)
+    assert audit.reason_code == "no_claim"
+    assert audit.sequential is not None
+    assert audit.sequential.runs == 400
+    assert audit.epsilon_lower is not None
+    assert 0.3 < audit.epsilon_lower < 1
+
+
+def test_files_that_contradict_independence_give_no_bound() -> None:
+    """A file that was copied, of whole numbers, which show it only together."""
+    rng = np.random.default_rng(0)
+    one = [(rng.integers(0, 50, 40), rng.integers(10, 60, 40))]
+    assert audit_of(arrived(one * 12), epsilon=0.2).reason_code == "assumption_violated"
+    left, right = laplace(0, 300, 300)
+    assert audit_of(arrived([(left, right), (left, right)]), epsilon=3.0).reason_code == "assumption_violated"
+
+
+def test_files_have_one_form() -> None:
+    whole = audit_of(arrived([(np.arange(30), np.arange(30) + 0.5), (np.arange(30) * 1.5, np.arange(30))]), epsilon=1.0)
+    assert not whole.crashed
+    assert whole.reason_code != "crash"
+    for other in (np.zeros((30, 2)), np.array(["a"] * 30)):
+        crashed = audit_of(arrived([(np.arange(30), np.arange(30)), (other, other)]), epsilon=1.0)
+        assert crashed.reason_code == "crash"
+        assert "The outputs of 0.npy are numbers and those of 1.npy are" in crashed.reason
+    vectors = np.random.default_rng(0).normal(size=(2, 200, 3))
+    assert audit_of(arrived([(vectors[0], vectors[1])]), epsilon=5.0).reason_code == "no_new_files"
+    assert audit_of(arrived([]), epsilon=1.0).reason_code == "no_new_files"
 
 
 # -- evidence that accumulates

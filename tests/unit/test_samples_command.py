@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -238,3 +239,118 @@ def test_evidence_of_a_folder(typed: Typed, tmp_path: Path) -> None:
     again = typed(f"{words} --evidence e.json")
     assert again.code == 2
     assert "there is nothing new" in again.err
+
+
+# -- files that are read as they come
+
+
+@pytest.fixture
+def coming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Makes files come into D and E while they are followed: one of each in every round."""
+    for name in ("D", "E"):
+        (tmp_path / name).mkdir()
+    waiting: list[Callable[[], object]] = []
+
+    def record(*days: int, n: int = 60) -> None:
+        for day in days:
+            rng = np.random.default_rng(day)
+            for name, mean in (("D", 1), ("E", 0)):
+                outputs = rng.laplace(mean, 1, n)
+                waiting.append(lambda name=name, day=day, outputs=outputs: np.save(tmp_path / f"{name}/{day}", outputs))
+
+    def sleep(seconds: float) -> None:
+        for _ in range(2):
+            if waiting:
+                waiting.pop(0)()
+
+    monkeypatch.setattr("dpaudit.plans.recorded_files.time.sleep", sleep)
+    yield record
+    waiting.clear()
+
+
+def test_a_folder_is_followed_until_the_claim_is_refuted(typed: Typed, coming: Callable[..., None]) -> None:
+    coming(1, 2, 3, 4, 5, 6, 7, 8, 9)
+    ran = typed("samples D E --epsilon 0.2 --follow 0.05 --json r.json")
+    assert ran.code == 1
+    assert "event     output" in ran.out
+    audit = json.loads(Path("r.json").read_text())["audits"][0]
+    used = len(list(Path("D").iterdir()))
+    assert 1 < used < 9
+    assert audit["sequential"]["refuted_at"] <= 60 * used
+    # later files do not matter for a replay, nor does the folder that they are named from
+    assert typed(f"replay {audit['replay']} --quiet").code == 1
+    first = next(note for note in audit["notes"] if note["code"] == "recorded_evidence")["values"]["files"][0]
+    np.save(first.split()[0], np.zeros(60))
+    assert "the SHA-256 of D/1.npy has changed" in typed(f"replay {audit['replay']}").err
+
+
+def test_a_folder_is_followed_until_it_is_idle(typed: Typed, coming: Callable[..., None]) -> None:
+    coming(1, 2)
+    words = "samples D E --epsilon 1.5 --name count --follow 0.05 --json e.json --quiet"
+    ran = typed(words)
+    assert ran.code == 3
+    assert "No new file came for 50 ms, and the 120 samples per dataset do not refute the claim" in ran.out
+    replay = json.loads(Path("e.json").read_text())["audits"][0]["replay"]
+    assert "the same result" in typed(f"replay {replay}").err
+    coming(3)
+    assert "and the 60 samples per dataset" in typed(f"{words} --evidence e.json").out
+    audit = json.loads(Path("e.json").read_text())["audits"][0]
+    assert len(audit["sequential"]["seeds"]) == 2
+    assert len(next(note for note in audit["notes"] if note["code"] == "recorded_evidence")["values"]["files"]) == 6
+    assert typed("samples D E --follow 0.01 --alpha 0.05 --quiet").out.startswith("BOUND")
+
+
+def test_a_folder_with_files_of_both(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.plans.recorded_files.BETWEEN_ROUNDS", 0.01)
+    (tmp_path / "both").mkdir()
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "both/1.npz", D=rng.laplace(1, 1, 200), Dprime=rng.laplace(0, 1, 200))
+    (tmp_path / "both/2.ndjson").write_text(lines(200))
+    ran = typed("samples both --epsilon 0.2 --follow 0.1 --quiet --json r.json")
+    assert ran.code == 1
+
+
+def test_an_interrupt_of_what_is_followed_keeps_what_there_is(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, mean in (("D", 1), ("E", 0)):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / f"{name}/1.npy", np.random.default_rng(mean).laplace(mean, 1, 100))
+    rounds = iter([False, False, True])
+
+    def sleep(seconds: float) -> None:
+        if next(rounds):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpaudit.plans.recorded_files.time.sleep", sleep)
+    ran = typed("samples D E --epsilon 3 --follow inf --json r.json")
+    assert ran.code == 130
+    audit = json.loads(Path("r.json").read_text())["audits"][0]
+    assert audit["sequential"]["runs"] == 100
+    assert audit["verdict"] == "inconclusive"
+
+
+def test_a_file_that_changes_is_an_error(typed: Typed, coming: Callable[..., None]) -> None:
+    coming(1, 2)
+    coming(1, n=61)
+    ran = typed("samples D E --epsilon 3 --follow 0.05")
+    assert "D/1.npy has changed since it was read" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("D E --follow 1 --paired", "without pairs and blocks; read them once for these, without --follow"),
+        ("D E --follow 1 --blocks x", "without pairs and blocks"),
+        ("D D --follow 1", "Both folders are the same one"),
+        ("D none --follow 1", "--follow waits for new files in folders, and none is none"),
+        ("- --follow 1", "--follow waits for new files in folders, and - is none"),
+        ("D E --follow -1", "--follow must be at least 0"),
+        ("D E --follow nan", "--follow must be at least 0"),
+    ],
+)
+def test_what_cannot_be_followed(typed: Typed, coming: Callable[..., None], words: str, said: str) -> None:
+    ran = typed(f"samples {words} --epsilon 1")
+    assert ran.code == 2
+    assert said in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
