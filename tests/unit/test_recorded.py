@@ -395,6 +395,29 @@ def test_files_that_cannot_be_used(folder: Path, name: str, text: str, said: str
         read_recorded(RecordedFiles((name,)))
 
 
+def test_a_table_of_both_is_not_one_of_two(folder: Path) -> None:
+    Path("both.ndjson").write_text('{"dataset": "D", "output": 1}\n{"dataset": "Dprime", "output": 2}\n' * 20)
+    Path("D.ndjson").write_text('{"dataset": "D", "output": 1}\n' * 20)
+    np.save("E.npy", np.arange(20))
+    with pytest.raises(DatasetError, match=r"both.ndjson stands for the outputs on D, and names the dataset 'Dprime'"):
+        read_recorded(RecordedFiles(("both.ndjson", "E.npy")))
+    with pytest.raises(DatasetError, match=r"D.ndjson stands for the outputs on D′, and names the dataset 'D'"):
+        read_recorded(RecordedFiles(("E.npy", "D.ndjson")))
+    assert len(read_recorded(RecordedFiles(("D.ndjson", "E.npy"))).left) == 20
+
+
+def test_a_file_that_changed_is_no_new_evidence(folder: Path) -> None:
+    np.save("D.npy", np.arange(20))
+    np.save("E.npy", np.arange(30))
+    words = RecordedFiles(("D.npy", "E.npy"))
+    first = read_recorded(words).recordings
+    with pytest.raises(UsageError, match=r"D.npy is part of the earlier evidence already"):
+        read_recorded(words, used=first)
+    np.save("D.npy", np.arange(21))
+    with pytest.raises(UsageError, match=r"D.npy has changed since it became part of the earlier evidence"):
+        read_recorded(words, used=first)
+
+
 def test_a_replay_needs_the_same_outputs(folder: Path) -> None:
     left, right = laplace(1, 60, 40)
     np.save("D.npy", left)

@@ -330,6 +330,14 @@ def test_an_interrupt_of_what_is_followed_keeps_what_there_is(
     assert audit["verdict"] == "inconclusive"
 
 
+def test_a_file_that_is_being_written_is_waited_for(typed: Typed, coming: Callable[..., None]) -> None:
+    """It is there with half of its outputs in the first round, and with all of them from the second on."""
+    coming(1, n=30)
+    coming(1)
+    ran = typed("samples D E --epsilon 3 --follow 0.05 --quiet")
+    assert "and the 60 samples per dataset" in ran.out
+
+
 def test_a_file_that_changes_is_an_error(typed: Typed, coming: Callable[..., None]) -> None:
     coming(1, 2)
     coming(1, n=61)
