@@ -64,7 +64,8 @@ class Mutant:
 
     Args:
         id: a letter for the place and a number. S and L: statistics; D: audits of DP-SGD; A: evidence, engine, plans
-            and subjects; R: recorded outputs; E: events and outputs; I: interpreters; C: the command line; M: algorithms.
+            and subjects; R: recorded outputs; E: events and outputs; I: interpreters; C: the command line; M:
+            algorithms.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.
@@ -1115,8 +1116,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A17",
         "the shares of a bound that uses all samples sum to at most alpha",
         "dpaudit/plans/alpha_shares.py",
-        "first = (0.2 if certify else 0.6) * alpha",
-        "first = (0.4 if certify else 0.6) * alpha",
+        "part = 1.0 if not counts else 0.2 if certify else 0.6",
+        "part = 1.0 if not counts else 0.4 if certify else 0.6",
         ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
@@ -1950,7 +1951,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/subjects/recorded.py",
         "rng = default_rng([seed, _ORDER, len(self.read)])",
         "rng = default_rng([0, _ORDER, len(self.read)])",
-        ("unit/test_recorded.py::test_what_files_show_depends_on_their_order_alone",),
+        ("unit/test_recorded.py::test_files_are_used_once_and_to_their_ends",),
     ),
     Mutant(
         "R16",
@@ -2060,7 +2061,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/recorded.py",
         "apart = order[ends] - order[starts] >= width",
         "apart = order[ends] - order[starts] >= 1",
-        ("unit/test_recorded.py::test_independent_samples_are_not_accused",),
+        ("unit/test_recorded.py::test_a_long_run_of_a_frequent_value_is_no_copy",),
     ),
     Mutant(
         "R29",
