@@ -252,7 +252,7 @@ def check_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Audit a claim of privacy: your own function's, or an algorithm's."""
+    """Audit the claim of your own function, or of an algorithm."""
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
@@ -326,7 +326,7 @@ def scores_command(
     ] = 0,
     json: CanaryJson = None,
 ) -> None:
-    """Audit membership scores of canaries, one canary in each training run."""
+    """Audit membership scores of canaries, one in each training."""
     from dpaudit.cli.canaries import finish_canaries, scores_of
 
     finish_canaries(
@@ -396,7 +396,7 @@ def verify_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Prove or refute a claim exactly, on all datasets of a small domain."""
+    """Prove or refute a claim exactly, on a small domain."""
     refuse_unknown(targets)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish

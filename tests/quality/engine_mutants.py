@@ -2335,8 +2335,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "K2",
         "a dataset is sent when it has changed",
         "dpaudit/subjects/command.py",
-        'same = self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)',
-        'same = self._sent is prepared or (self._sent is not None and self._sent == prepared)',
+        'return self._sent is prepared or (self._sent is not None and self._sent.json == prepared.json)',
+        'return self._sent is prepared or (self._sent is not None and self._sent == prepared)',
         ("unit/test_commands_as_mechanisms.py::test_the_dataset_is_sent_when_it_changes",),
     ),
     Mutant(
@@ -2354,6 +2354,23 @@ MUTANTS: tuple[Mutant, ...] = (
         '        if self._busy or self._process is None:\n',
         '        if self._process is None:\n',
         ("unit/test_commands_as_mechanisms.py::test_what_is_left_of_a_request_is_no_answer_to_the_next",),
+    ),
+    Mutant(
+        "K7",
+        "a death takes no other output that was requested ahead",
+        "dpaudit/subjects/command.py",
+        '            begin += len(answers)\n',
+        '            begin += len(ahead)\n',
+        ("unit/test_commands_as_mechanisms.py::test_a_death_takes_no_other_output_that_was_requested_ahead",),
+    ),
+    Mutant(
+        "K8",
+        "what a program prints beside its answers is no answer",
+        "dpaudit/subjects/command.py",
+        'if self._answered and (early := self._printed(out)):',
+        'if not self._answered and (early := self._printed(out)):',
+        ("unit/test_commands_as_mechanisms.py::"
+         "test_what_is_printed_after_an_answer_is_no_answer_to_the_next_request",),
     ),
     Mutant(
         "K5",
