@@ -205,8 +205,10 @@ class SampledRefutation(Reason):
     prior: bool
 
     def sentence(self, door: Door) -> str:
+        # the e-process may have refuted the claimed ε itself and nothing above it
+        sign = ">" if self.epsilon_lower == self.claimed_epsilon > 0 else "≥"
         text = (
-            f"The samples show ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
+            f"The samples show ε {sign} {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
             f"(claimed {self.claimed_epsilon:.6g}) with {100 * self.confidence:g} % confidence"
         )
         if self.bits:
