@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -37,6 +37,7 @@ _BOTH = ("D", "D′")
 _PEEKED = 100
 """Outputs of a stream that are read before the first is used: they show whether its numbers are floats."""
 _MANTISSA = 1 << 53
+_SCALARS = (np.bool_, np.integer, np.floating)
 MOST_FOLLOWED = 10**9
 """Outputs of each dataset of followed files, where nobody gave a number: more than there will be."""
 KEPT = 200_000
@@ -410,6 +411,10 @@ def recorded_outputs(
     both = _alike(*(_values(given, label) for given, label in zip((left, right), labels, strict=True)))
     if any(hasattr(given, "__array__") for given in (left, right)):
         _refuse_unlike(both, labels)
+    if blocks is not None and not (
+        isinstance(blocks, Sequence) and len(blocks) == 2 and all(isinstance(one, Iterable) for one in blocks)
+    ):
+        raise DatasetError("Give the labels of blocks as a pair: those of the outputs on D, and those on D′.")
     if paired:
         if blocks is not None:
             raise DatasetError("Outputs are paired or in blocks, not both: a block may hold outputs on both datasets.")
@@ -442,6 +447,9 @@ def _values(given: Any, label: str) -> Values:
         )
     if hasattr(given, "to_numpy"):
         given = of_frame(given)
+    elif isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        # what is masked is missing
+        given = list(given.tolist())
     elif hasattr(given, "__array__"):
         given = np.asarray(given)
     if not isinstance(given, np.ndarray):
@@ -472,8 +480,13 @@ def _stacked(values: list[Any]) -> Values:
 
 
 def as_array(values: list[Any]) -> Values:
-    """Numbers as an array, which is counted faster."""
+    """Numbers as an array, which is counted faster; numpy's scalars are numbers like others."""
     kinds = set(map(type, values))
+    if any(issubclass(kind, _SCALARS) for kind in kinds):
+        if len(kinds) == 1:
+            return np.array(values)
+        values = [one.item() if isinstance(one, _SCALARS) else one for one in values]
+        kinds = set(map(type, values))
     if kinds == {float} or (kinds == {int, float} and all(abs(one) <= _MANTISSA for one in values if type(one) is int)):
         return np.array(values, dtype=np.float64)
     return values

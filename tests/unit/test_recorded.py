@@ -129,6 +129,8 @@ def test_one_value_of_every_pair_by_a_fair_draw() -> None:
         ([1.0] * 20, [1.0] * 20, {"blocks": (range(20), range(19))}, "20 outputs of D′ and 19 labels"),
         ([1.0] * 20, [1.0] * 20, {"blocks": ([0] * 20, [1] * 20)}, "leaves 1 outputs of D"),
         ([1.0] * 20, [1.0] * 20, {"paired": True, "blocks": (range(20), range(20))}, "not both"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": [0] * 20}, "labels of blocks as a pair"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": (None, None)}, "labels of blocks as a pair"),
     ],
 )
 def test_what_is_refused(left: object, right: object, options: dict[str, object], said: str) -> None:
@@ -262,6 +264,29 @@ def test_values_drawn_from_a_store_give_no_bound() -> None:
     assert result.audit.reason_code == "assumption_violated"
     assert "hand over the stored values themselves" in result.reason
     assert result.epsilon_lower is None
+
+
+def test_scalars_of_numpy_are_numbers() -> None:
+    """As a list comprehension over a function of numpy collects them."""
+    left, right = laplace(0, 100, 100)
+    for kind in (np.float64, np.float32):
+        both = recorded_outputs([kind(one) for one in left], right.tolist()).both
+        assert [np.asarray(one).dtype for one in both] == [kind, kind]
+    whole = recorded_outputs([np.int64(1), np.float64(2.5)] * 10, [1.0] * 10).left
+    assert np.array_equal(whole, [1.0, 2.5] * 10)
+    rng = np.random.default_rng(0)
+    resampled = dpaudit.audit_samples(list(rng.choice(left, 1_000)), list(rng.choice(right, 1_000)), 1.0)
+    assert resampled.audit.reason_code == "assumption_violated"
+
+
+def test_what_is_masked_is_missing() -> None:
+    masked = np.ma.masked_less(np.arange(20.0), 5)
+    assert recorded_outputs(masked, np.arange(20.0)).left[:6] == [None] * 5 + [5.0]
+
+
+def test_lists_of_whole_numbers_are_examined() -> None:
+    bits = np.repeat(np.random.default_rng(0).integers(0, 2, (2, 100)), 10, axis=1)
+    assert dpaudit.audit_samples(*bits.tolist(), 1.0).audit.reason_code == "assumption_violated"
 
 
 def test_copies_of_a_stretch_give_no_bound() -> None:
