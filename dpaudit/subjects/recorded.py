@@ -441,9 +441,10 @@ def _numbered(left: Iterable[Hashable], right: Iterable[Hashable]) -> tuple[IntA
 
 def _values(given: Any, label: str) -> Values:
     if isinstance(given, str | bytes | dict) or (not hasattr(given, "__array__") and not isinstance(given, Iterable)):
+        advice = ": read the file first, with numpy.load for instance" if isinstance(given, str) else ""
         raise DatasetError(
             f"The outputs of {label} must be an array, a series, a frame or a list with one output each, not "
-            f"{type(given).__name__}."
+            f"{type(given).__name__}{advice}."
         )
     if hasattr(given, "to_numpy"):
         given = of_frame(given)
