@@ -26,7 +26,7 @@ from dpaudit.subjects.recorded import Arrival, Followed, Recorded
 
 DATA_SETS = 2_000
 BROKEN = 200
-FOLLOWED = 600
+FOLLOWED = 400
 ALPHA = 0.05
 EPSILON = 1.0
 SMALL = 100

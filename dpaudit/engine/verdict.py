@@ -26,13 +26,13 @@ from dpaudit.results.reasons import (
     ExactPairsKeepClaim,
     ExactRefutation,
     FiniteDomainRefutation,
+    FollowedNotRefuted,
     Interrupted,
     LowPower,
     LowPowerRecorded,
     MessagesDiffer,
     NoClaim,
     NoEvent,
-    NoNewFiles,
     NoPairs,
     NotRefuted,
     NotRefutedRecorded,
@@ -116,7 +116,8 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     if best is None and state is not None and state.ended:
         used = max((runs for runs, _ in state.trail), default=0)
         if isinstance(job, RecordedSamples) and job.followed is not None:
-            return Decision(Verdict.INCONCLUSIVE, kind, NoNewFiles(used, _finite(job.followed.idle)))
+            idle = job.followed.idle if math.isfinite(job.followed.idle) else None
+            return Decision(Verdict.INCONCLUSIVE, kind, FollowedNotRefuted(used, idle))
         return Decision(Verdict.INCONCLUSIVE, kind, StreamEnded(used, job.runs))
     if best is None or findings.collected is None:
         return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
@@ -128,10 +129,6 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         runs = max(n for n, _ in findings.collected.sequential.trail)
         return Decision(Verdict.PASS, kind, NotRefutedRecorded(1, runs))
     return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), job.runs))
-
-
-def _finite(seconds: float) -> float | None:
-    return seconds if math.isfinite(seconds) else None
 
 
 def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason | None:
@@ -157,6 +154,8 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
 
 
 def _time_limit(job: PrivacyJob, findings: Findings, request: Request) -> Reason:
+    if isinstance(job, RecordedSamples) and job.followed is not None and findings.collected is not None:
+        return FollowedNotRefuted(max((runs for runs, _ in findings.collected.sequential.trail), default=0), None)
     needed, call = findings.needed, findings.call_time
     if needed is None or call is None or call < SLOW:
         return TimeLimit(request.time, bool(job.tests))

@@ -21,7 +21,7 @@ Code: TypeAlias = Literal[
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
-    "no_claim", "stream_ended", "no_new_files",
+    "no_claim", "stream_ended", "followed_not_refuted",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -601,22 +601,22 @@ class StreamEnded(Reason):
 
 
 @dataclass(frozen=True)
-class NoNewFiles(Reason):
-    """Folders were followed until no new file came, and the claim is not refuted.
+class FollowedNotRefuted(Reason):
+    """The files of folders were read as they came, and the claim is not refuted.
 
     Args:
         samples: per dataset, that were used.
-        idle: seconds without a new file; None if there was no such limit.
+        idle: seconds without a new file, which ended it; None if something else did.
     """
 
-    code = "no_new_files"
+    code = "followed_not_refuted"
     samples: int
     idle: float | None
 
     def sentence(self, door: Door) -> str:
-        waited = "There is no new file" if self.idle is None else f"No new file came for {duration(self.idle)}"
+        waited = "So far" if self.idle is None else f"No new file came for {duration(self.idle)}, and"
         return (
-            f"{waited}, and the {self.samples:,} samples per dataset do not refute the claim. A test that may stop at "
+            f"{waited} the {self.samples:,} samples per dataset do not refute the claim. A test that may stop at "
             "any time counts no event on fresh samples, so nothing is known of the violations that it would miss. Go "
             f"on later with {FOLLOW.called(door)} and {EVIDENCE.called(door)}."
         )

@@ -586,7 +586,7 @@ def test_what_files_show_depends_on_their_order_alone() -> None:
     assert short.runs < 700
     open_audit = audit_of(arrived(parts(20)), epsilon=3.0)
     assert open_audit.verdict is Verdict.INCONCLUSIVE
-    assert open_audit.reason_code == "no_new_files"
+    assert open_audit.reason_code == "followed_not_refuted"
     assert open_audit.sequential is not None
     assert open_audit.sequential.runs == 400
     assert open_audit.sequential.alpha == pytest.approx(0.95e-3)
@@ -624,8 +624,8 @@ def test_files_have_one_form() -> None:
         assert crashed.reason_code == "crash"
         assert "The outputs of 0.npy are numbers and those of 1.npy are" in crashed.reason
     vectors = np.random.default_rng(0).normal(size=(2, 200, 3))
-    assert audit_of(arrived([(vectors[0], vectors[1])]), epsilon=5.0).reason_code == "no_new_files"
-    assert audit_of(arrived([]), epsilon=1.0).reason_code == "no_new_files"
+    assert audit_of(arrived([(vectors[0], vectors[1])]), epsilon=5.0).reason_code == "followed_not_refuted"
+    assert audit_of(arrived([]), epsilon=1.0).reason_code == "followed_not_refuted"
 
 
 # -- evidence that accumulates

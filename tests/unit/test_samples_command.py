@@ -219,6 +219,17 @@ def test_a_stream_that_ends_too_soon(typed: Typed, monkeypatch: pytest.MonkeyPat
     assert "Line 2 of standard input has the dataset 'X'" in wrong.err
 
 
+def test_a_stream_that_repeats_gives_no_bound(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole numbers, which only a stretch of them gives away."""
+    rng = np.random.default_rng(0)
+    some = [(name, int(one)) for one in rng.integers(0, 50, 40) for name in ("D", "Dprime")]
+    stream = "".join(f"{json.dumps({'dataset': name, 'output': one + 9 * (name == 'D')})}\n" for name, one in some * 20)
+    arriving(monkeypatch, stream)
+    ran = typed("samples - --epsilon 0.2 --most 600 --json r.json")
+    assert ran.code == 3
+    assert json.loads(Path("r.json").read_text())["audits"][0]["reason_code"] == "assumption_violated"
+
+
 def test_evidence_of_a_folder(typed: Typed, tmp_path: Path) -> None:
     for name in ("D", "E"):
         (tmp_path / name).mkdir()
@@ -298,6 +309,9 @@ def test_a_folder_is_followed_until_it_is_idle(typed: Typed, coming: Callable[..
     assert len(audit["sequential"]["seeds"]) == 2
     assert len(next(note for note in audit["notes"] if note["code"] == "recorded_evidence")["values"]["files"]) == 6
     assert typed("samples D E --follow 0.01 --alpha 0.05 --quiet").out.startswith("BOUND")
+    limited = typed("samples D E --epsilon 3 --follow inf --time 0.7 --quiet")
+    assert limited.code == 3
+    assert "So far the " in limited.out
 
 
 def test_a_folder_with_files_of_both(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
