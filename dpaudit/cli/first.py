@@ -38,6 +38,7 @@ SAMPLES_EXAMPLES = (
     "dpaudit samples D.npy Dprime.npy --epsilon 1 --delta 1e-5",
     "dpaudit samples scores.csv --alpha 0.05",
     "./my-mechanism | dpaudit samples - --epsilon 1",
+    "dpaudit samples D/ Dprime/ --epsilon 1 --follow 600",
 )
 
 SCORES_EXAMPLES = (

@@ -129,7 +129,8 @@ def refuse_unwritable(outputs: Outputs, inputs: Iterable[str] = ()) -> None:
     if len(on_stdout) > 1:
         first, second, *_ = on_stdout
         raise ReportError(f"{first} and {second} cannot both write to stdout; name a file for one of them.")
-    taken = {Path(path).resolve() for path in inputs}
+    # resolve() raises where links form a loop; whoever reads such a file says so
+    taken = {Path(os.path.realpath(path)) for path in inputs}
     written: dict[Path, str] = {}
     for option, path in named.items():
         if path == STDOUT:

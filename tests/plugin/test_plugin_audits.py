@@ -290,5 +290,6 @@ def test_mistyped(dp_samples):
     )
     assert ran.outcomes == {"passed": 1, "failed": 3}
     assert "600 recorded outputs" in ran.text
+    assert "()" not in ran.text
     assert "What is claimed of these outputs?" in ran.text
     assert "dp_samples has no argument 'pairs'; did you mean paired?" in ran.text
