@@ -42,7 +42,7 @@ SAMPLES_EXAMPLES = (
 
 SCORES_EXAMPLES = (
     "dpaudit scores in.npy out.npy --epsilon 8 --delta 1e-5",
-    "dpaudit scores in.csv out.csv --column loss_difference --alpha 0.05 --json scores.json",
+    "dpaudit scores in.csv out.csv --column loss_difference --alpha 0.05 --html scores.html",
 )
 GUESSES_EXAMPLES = (
     "dpaudit guesses --canaries 1000 --guessed 300 --correct 240 --epsilon 8 --delta 1e-5",

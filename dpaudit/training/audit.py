@@ -13,9 +13,10 @@ from typing import NoReturn
 import numpy as np
 from scipy import special
 
-from dpaudit.api.canaries import ScoresResult, audit_scores
+from dpaudit.api.canaries import ScoresResult
 from dpaudit.api.functions import audit_samples
 from dpaudit.api.result import Result
+from dpaudit.api.scores import audit_scores
 from dpaudit.engine.orchestrator import environment
 from dpaudit.errors import DpauditError, ParameterError, ReportError
 from dpaudit.options import DEFAULT_ALPHA

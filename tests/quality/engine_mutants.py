@@ -505,10 +505,26 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S66",
         "scores that contradict independence have no bounds",
-        "dpaudit/api/canaries.py",
-        "    if not broken:",
+        "dpaudit/api/scores.py",
+        "    if not (audit.crashed or any(one.holds is False for one in audit.assumptions)):",
         "    if True:",
         ("unit/test_canaries.py::test_scores_that_were_drawn_from_a_store_have_no_bound",),
+    ),
+    Mutant(
+        "S83",
+        "a trade-off function is compared with upper limits of both errors",
+        "dpaudit/stats/membership.py",
+        "gaps = least - self.fnr",
+        "gaps = 1.1 * least - self.fnr",
+        ("unit/test_membership.py::test_a_curve_is_exceeded_where_a_bound_says_so",),
+    ),
+    Mutant(
+        "S84",
+        "all scores are used only where no block has two of one kind",
+        "dpaudit/api/scores.py",
+        "alone = recorded.blocks is not None and all(",
+        "alone = recorded.blocks is not None and any(",
+        ("unit/test_canaries.py::test_one_score_of_each_block_is_used",),
     ),
     Mutant(
         "S41",
