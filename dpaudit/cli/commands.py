@@ -52,7 +52,7 @@ from dpaudit.options import (
 )
 from dpaudit.plans import registry
 from dpaudit.report import files
-from dpaudit.report.files import Outputs
+from dpaudit.report.files import FileOutputs, Outputs
 from dpaudit.results.plain import flat
 
 # Each command imports what it needs when it runs: the engine takes a second, which --help and a typo should not take.
@@ -471,17 +471,14 @@ def stability_command(
         ),
     ],
     given: Given,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE", help="Write the result as JSON (- for stdout).", rich_help_panel=OUTPUT),
-    ] = None,
+    outputs: FileOutputs = NOWHERE,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Search for a violation of a deterministic function's stability."""
     from dpaudit.cli.stability import finish_stability, stability_request
 
-    finish_stability(stability_request(target, given), json, quiet=quiet, verbose=verbose)
+    finish_stability(stability_request(target, given), outputs, quiet=quiet, verbose=verbose)
 
 
 @app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
@@ -532,6 +529,10 @@ def report_command(
 
     processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
+    if (of_stability := files.stability_in(results)) is not None:
+        from dpaudit.cli.stability import report_stability
+
+        report_stability(of_stability, outputs, quiet=quiet, verbose=verbose)
     result = files.read(results)
     out = OutConsole()
     if not outputs.named:
