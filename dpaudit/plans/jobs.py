@@ -28,6 +28,7 @@ from dpaudit.language import (
     Relation,
 )
 from dpaudit.options import (
+    CLAIM,
     DATA,
     DEFAULT_DOMAIN,
     DEFAULT_RUNS,
@@ -502,16 +503,16 @@ def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
 
 
 def _refuse_divergence(name: str, claim: Claim) -> None:
-    """Reject a claim that no finite number of comparisons at one (ε, δ) proves.
+    """Reject a claim of which one (ε, δ) is tested, and that follows from more.
 
     Raises:
-        UsageError: it is of zCDP, or a curve.
+        UsageError: it is of zCDP, and tested at one ε.
     """
-    if claim.rho is not None or claim.curve is not None:
+    if claim.rho is not None:
         raise UsageError(
-            "{} claims {}; exact output distributions are compared with one (ε, δ) at a time, which does not prove "
-            "it: give {} and {}.",
-            name, str(claim), EPSILON, DELTA,
+            "{} claims {}, tested at one ε, which does not prove it: give {} {} to compare exact output distributions "
+            "with all of it, or {} and {}.",
+            name, str(claim), CLAIM, f"'zcdp({claim.rho:g})'", EPSILON, DELTA,
         )
 
 

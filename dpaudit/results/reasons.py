@@ -283,6 +283,55 @@ class Proved(Reason):
 
 
 @dataclass(frozen=True)
+class ProvedCurve(Reason):
+    """Every pair of a finite domain satisfies a claim that is a curve, at every ε or order of it.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        symmetries: declared by the mechanism and used.
+        claim: the claim.
+        tolerance: up to which the claim is satisfied.
+        rounded: whether the program rounds, so that this is no proof.
+    """
+
+    code = "proved_curve"
+    scope: str
+    symmetries: list[str]
+    claim: str
+    tolerance: float
+    rounded: bool
+
+    def sentence(self, door: Door) -> str:
+        given = f", assuming the symmetries that it declares ({', '.join(self.symmetries)})" if self.symmetries else ""
+        what = " of the program with rounded numbers" if self.rounded else ""
+        no_proof = ", so this is no proof" if self.rounded else ""
+        return (
+            f"The exact output distributions{what} on {self.scope} satisfy all of {self.claim}{given}, to within a "
+            f"relative {self.tolerance:g}{no_proof}."
+        )
+
+
+@dataclass(frozen=True)
+class CurveUndecided(Reason):
+    """No pair of a finite domain exceeds a curve at the tested point, and not all satisfy the whole curve for certain.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        claim: the claim.
+    """
+
+    code = "curve_undecided"
+    scope: str
+    claim: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"No (ε, δ) was found at which {self.scope} exceed {self.claim}, but the intervals around their "
+            f"probabilities do not prove all of it either. A claim that is slightly larger can be proved."
+        )
+
+
+@dataclass(frozen=True)
 class NoPairs(Reason):
     """A finite domain has no neighbouring datasets."""
 
