@@ -16,7 +16,7 @@ from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, MIN_POWER, PAIR, RUNS,
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
-    "curve_refutation", "proved", "no_pairs",
+    "curve_refutation", "proved", "proved_curve", "curve_undecided", "no_pairs",
     "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
