@@ -56,7 +56,7 @@ def sweep_curve(
     table = yield from law_table(mechanism, claim.relation, scope, runner, name)
     tests = len(ORDERS) if isinstance(curve, ZeroConcentrated) else 32
     step = max(1, CELLS // max(tests, len(table.outcomes)))
-    compared, undecided = 0, 0
+    compared, undecided, known = 0, 0, 0.0
     worst: _Compared | None = None
     try:
         for left, right in pairs_of(table, scope, claim, Counted()):
@@ -65,8 +65,9 @@ def sweep_curve(
                 compared += len(i)
                 with runner.limited():
                     bounds = LogBounds.of_doubles(*table.laws(i), *table.laws(j))
-                    rest = _not_easily_kept(curve, bounds)
-                    i, j, bounds = i[rest], j[rest], bounds[rest]
+                    if isinstance(curve, ZeroConcentrated):
+                        rest, known = _may_need_more(curve, bounds, known)
+                        i, j, bounds = i[rest], j[rest], bounds[rest]
                     margins = Margins.of(curve, bounds)
                     open_ = np.flatnonzero(~margins.kept & ~margins.exceeded).tolist()
                     ratio = margins.ratio
@@ -93,16 +94,21 @@ _Compared = tuple[Comparison, float, tuple[int, int]]
 """A comparison, the share of what is allowed that the pair needs, and the pair."""
 
 
-def _not_easily_kept(curve: Curve, bounds: LogBounds) -> IntArray:
-    """The places of pairs that need the comparison at many orders, at least one.
+def _may_need_more(curve: ZeroConcentrated, bounds: LogBounds, known: float) -> tuple[IntArray, float]:
+    """The pairs, by place, that may need a larger ρ than is claimed or than another pair; at least one.
 
-    Every ε-DP pair is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+    Every ε-DP pair is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4), which needs the order infinity alone.
+
+    Args:
+        curve, bounds: the claim, and the pairs.
+        known: a ρ that some pair needs; the second result is the largest one now.
     """
-    if not isinstance(curve, ZeroConcentrated):
-        return np.arange(len(bounds.p_low))
     largest = np.maximum(*(divergences(one, np.array([np.inf]))[1][:, 0] for one in (bounds, bounds.turned)))
-    rest = np.flatnonzero(largest**2 / 2 > curve.rho)
-    return rest if len(rest) else np.array([int(np.argmax(largest))])
+    first = int(np.argmax(largest))
+    margins = Margins.of(curve, bounds[np.array([first])])
+    known = max(known, float((margins.low[0, :-1] / ORDERS).max()))
+    rest = np.flatnonzero(largest**2 / 2 > min(curve.rho, known))
+    return (rest if first in rest else np.append(rest, first)), known
 
 
 def _worse(one: _Compared | None, other: _Compared) -> _Compared:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpaudit.evidence.density import Exact, Losses
-from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, PairLaws
+from dpaudit.evidence.exact import PairLaws
 from dpaudit.language import Claim
 from dpaudit.language.curves import LARGEST, Curve, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
 from dpaudit.results.model import CurveRecord, SampledEvidence

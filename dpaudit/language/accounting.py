@@ -75,10 +75,11 @@ def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
             f"The accountant's neighbours are those of {own.name}, not of {relation.name}; leave the relation out, or "
             "make the accountant with the other one."
         )
-    if relation is None and own is None:
+    under = relation or own
+    if under is None:
         raise ParameterError(
-            f"The accountant's neighbours are {accountant.neighboring_relation.name}, which dpaudit has no relation for; "
-            "say under which relation its δ hold, such as relation='add-remove-one'."
+            f"The accountant's neighbours are {accountant.neighboring_relation.name}, for which dpaudit has no "
+            "relation; say under which relation its δ hold, such as relation='add-remove-one'."
         )
     if "RdpAccountant" in {kind.__name__ for kind in type(accountant).__mro__}:
         known = [(float(a), float(e)) for a, e in zip(accountant.orders, accountant.rdp, strict=True)]
@@ -88,7 +89,7 @@ def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
         curve: Curve = Renyi(finite)
     else:
         curve = _profile(accountant.get_delta, "the accountant's profile")
-    return Claim.of(curve, relation=relation or own)
+    return Claim.of(curve, relation=under)
 
 
 def claim_under(curve: object, relation: Relation | None) -> Claim:
@@ -106,8 +107,8 @@ def claim_under(curve: object, relation: Relation | None) -> Claim:
         return Claim.of(curve, relation=relation or REPLACE_ONE)
     if relation is not None and not _of_one_more(relation):
         raise ParameterError(
-            f"{curve.name} is the profile of datasets of which one has a record more, and those of {relation.name} need "
-            "a larger one; leave the relation out, or give an accountant of dp-accounting that was made with it."
+            f"{curve.name} is the profile of datasets of which one has a record more, and those of {relation.name} "
+            "need a larger one; leave the relation out, or give an accountant of dp-accounting that was made with it."
         )
     return Claim.of(curve, relation=relation or ADD_REMOVE_ONE)
 
@@ -181,7 +182,7 @@ def _profile(delta: Any, name: str) -> Profile:
         return min(1.0, max(0.0, float(delta(epsilon))) * (1 + 1e-9) + 1e-15)
 
     if above(0.0) >= 1 and above(LARGEST / 2) >= 1:
-        raise ParameterError(f"By {name} δ = 1 at every ε, which every mechanism satisfies, so there is nothing to test.")
+        raise ParameterError(f"By {name} δ = 1 at every ε, which all mechanisms satisfy, so there is nothing to test.")
     small = max(SMALLEST, SMALLEST * above(0.0))
     end = 0.01
     while above(end) > small and end < LARGEST / 2:

@@ -16,7 +16,7 @@ from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.observed import table_pairs
 from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
-from dpaudit.errors import PairError, UnknownNameError, UsageError
+from dpaudit.errors import PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import (
     REPLACE_ONE,
     Claim,
@@ -35,6 +35,7 @@ from dpaudit.options import (
     DEFAULT_SIZE,
     DELTA,
     EPSILON,
+    GROUPS,
     PAIR,
     PARAMETERS,
     REALISED,
@@ -170,7 +171,10 @@ def _scope_jobs(request: Request, verify: VerifyMode, subject: Subject) -> Itera
         if k > scope.records:
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
-        stated = claim_of_group(mechanism, claim, k)
+        try:
+            stated = claim_of_group(mechanism, claim, k)
+        except ParameterError as error:
+            raise UsageError(f"{error} Leave groups out with {{}} {k - 1}.", GROUPS) from None
         _refuse_divergence(subject.name, stated)
         yield ExhaustiveDomain(
             target=target, label=label, claim=stated, replay=replay_id(request, target, label),
