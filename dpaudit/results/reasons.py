@@ -326,8 +326,8 @@ class CurveUndecided(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"No (ε, δ) was found at which {self.scope} exceed {self.claim}, but the intervals around their "
-            f"probabilities do not prove all of it either. A claim that is slightly larger can be proved."
+            f"Nothing on {self.scope} refutes {self.claim}, but the intervals around the probabilities are too wide to "
+            "prove all of it. A slightly larger claim may be proved."
         )
 
 
