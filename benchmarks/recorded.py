@@ -18,11 +18,15 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 import dpaudit
+from dpaudit.engine import orchestrator
+from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
 from dpaudit.stats import clopper_pearson, power, score_test
+from dpaudit.subjects.recorded import Arrival, Followed, Recorded
 
 DATA_SETS = 2_000
 BROKEN = 200
+FOLLOWED = 400
 ALPHA = 0.05
 EPSILON = 1.0
 SMALL = 100
@@ -79,6 +83,24 @@ def refuted(make: Callable[[Generator, int], Both], n: int, data_sets: int, **op
     return fails, contradicted
 
 
+def followed(make: Callable[[Generator, int], Both], data_sets: int) -> int:
+    """How often the claim ε = 1 was refuted by 30 files, of up to 19 outputs on D and 11 on D′, at any time."""
+    fails = 0
+    for seed in range(data_sets):
+        rng = default_rng([seed, 30])
+        files = []
+        for name in map(str, range(30)):
+            n, m = int(rng.integers(1, 20)), int(rng.integers(1, 12))
+            left, right = make(rng, max(n, m))
+            files.append(Arrival(left[:n], right[:m], name, name))
+        recorded = Recorded([], [], stream=Followed(iter(files), idle=0.0))
+        request = Request(targets=("files",), recorded=recorded, epsilon=EPSILON, alpha=ALPHA, seed=seed)
+        fails += orchestrator.run(request).audits[0].verdict is Verdict.FAIL
+        if seed % 100 == 99:
+            print(f"{make.__name__} in files: {seed + 1} of {data_sets}, {fails} refuted", file=sys.stderr)
+    return fails
+
+
 def remember() -> None:
     """Keep what the slow functions of counts give."""
     for module, name in ((score_test, "epsilon_lower"), (score_test, "p_value"), (power, "detectable_epsilon")):
@@ -110,6 +132,11 @@ def main() -> None:
         low, high = clopper_pearson.interval(fails, data_sets, alpha=0.01)
         share = f"{fails / data_sets:.4f}"
         print(f"| {name} | {data_sets:,} | {fails} | {share} | {low:.4f} to {high:.4f} |", flush=True)
+    for name, make in (("randomised response", response), ("Laplace", laplace)):
+        fails = followed(make, FOLLOWED)
+        low, high = clopper_pearson.interval(fails, FOLLOWED, alpha=0.01)
+        share = f"{fails / FOLLOWED:.4f}"
+        print(f"| {name}, files as they come | {FOLLOWED} | {fails} | {share} | {low:.4f} to {high:.4f} |", flush=True)
     print("\n## Broken assumptions\n")
     print(
         f"The same claim, which is true; {BROKEN} data sets. The outputs are made from {SMALL} independent ones on "

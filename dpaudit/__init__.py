@@ -12,10 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpaudit.api.canaries import GuessesResult, ScoresResult, audit_guesses, audit_scores, count_guesses
+    from dpaudit.api.canaries import GuessesResult, ScoresResult
     from dpaudit.api.functions import assert_private, audit, audit_samples, compare, trace, verify, worst
+    from dpaudit.api.guesses import audit_guesses, count_guesses
     from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
     from dpaudit.api.result import Result, load
+    from dpaudit.api.scores import audit_scores
     from dpaudit.api.stability import StabilityResult, StabilityViolation, assert_stable, audit_stability
     from dpaudit.language import Claim, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
     from dpaudit.subjects import adapters
@@ -48,13 +50,13 @@ _WHERE = {
     "assert_private": "dpaudit.api.functions",
     "assert_stable": "dpaudit.api.stability",
     "audit": "dpaudit.api.functions",
-    "audit_guesses": "dpaudit.api.canaries",
+    "audit_guesses": "dpaudit.api.guesses",
     "audit_samples": "dpaudit.api.functions",
-    "audit_scores": "dpaudit.api.canaries",
+    "audit_scores": "dpaudit.api.scores",
     "command": "dpaudit.subjects.command",
     "audit_stability": "dpaudit.api.stability",
     "compare": "dpaudit.api.functions",
-    "count_guesses": "dpaudit.api.canaries",
+    "count_guesses": "dpaudit.api.guesses",
     "load": "dpaudit.api.result",
     "trace": "dpaudit.api.functions",
     "verify": "dpaudit.api.functions",

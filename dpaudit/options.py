@@ -246,6 +246,13 @@ IN_ORDER = Option(
     "ordered", "flag", "Use the outputs in the order of the file, and not in one drawn from the seed.", default=False,
     panel="Datasets", at="recorded.words.ordered",
 )
+FOLLOW = Option(
+    "follow", "number",
+    "Read new files of the folders as they come, until none has come for SECONDS (inf: until Ctrl-C).",
+    panel="Datasets", metavar="SECONDS", unset="read once", at="recorded.words.follow",
+)
+# a project's setting of runs is for what can be called
+MOST = RUNS.but(word="most", about="Most outputs of each dataset.", unset="all", setting=False)
 NAME = Option(
     "name", "text", "The name of the mechanism, in reports.", panel="What to audit", metavar="NAME",
     at="recorded.words.name",
@@ -286,9 +293,9 @@ SAMPLES: tuple[Option, ...] = (
     PAIRED,
     BLOCKS,
     IN_ORDER,
+    FOLLOW,
     NAME,
-    # a project's setting of runs is for what can be called
-    RUNS.but(word="most", about="Most outputs of each dataset.", unset="all", setting=False),
+    MOST,
     TIME,
     ALPHA,
     BITS,

@@ -40,7 +40,7 @@ PAGES = (
         "What most people use: a function for every command of {doc}`the command line <../command-line>`, what they "
         "return, and what they raise.\n{py:class}`dpaudit.Claim <dpaudit.language.Claim>` and the curves "
         "(`dpaudit.GaussianDP`, …) are words of {doc}`the language <language>`.",
-        ("dpaudit", "dpaudit.api.canaries"),
+        ("dpaudit", "dpaudit.api.guesses"),
         {
             "dpaudit": (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private",
@@ -48,7 +48,7 @@ PAGES = (
                 "PrivacyViolation", "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable",
                 "StabilityResult", "StabilityViolation",
             ),
-            "dpaudit.api.canaries": ("Bound", "Guesses"),
+            "dpaudit.api.guesses": ("Guesses",),
         },
     ),
     Page(
@@ -59,6 +59,7 @@ PAGES = (
         (
             "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.figures",
             "dpaudit.results.stream", "dpaudit.results.faults", "dpaudit.results.stability",
+            "dpaudit.results.canaries",
         ),
         {"dpaudit.api.result": ("Plots",)},
     ),

@@ -45,7 +45,8 @@ def _same(value: object, default: object) -> bool:
 def _target(value: object) -> str:
     if isinstance(value, str | int | Mechanism | Command):
         return repr(value)
-    return getattr(value, "__name__", type(value).__name__)
+    # an object is not what its class is: `dpaudit.audit(Adder, 1.0)` would be another call
+    return getattr(value, "__name__", f"<{type(value).__name__} object>")
 
 
 def _shown(value: object) -> str:

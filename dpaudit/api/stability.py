@@ -54,14 +54,27 @@ class StabilityResult(StabilityRecord):
 
         return f"<dpaudit.StabilityResult {quiet_line(self)}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from dpaudit.report.notebook import stability_to_fragment
+
+        return stability_to_fragment(self)
+
+    def to_html(self) -> str:
+        """The report as the text of one HTML file."""
+        from dpaudit.report.html import stability_to_html
+
+        return stability_to_html(self)
+
     def save(self, path: str | Path) -> None:
-        """Write the result as JSON, which `StabilityResult.from_json` reads.
+        """Write a file: the report if its name ends in .html, or else JSON, which `StabilityResult.from_json` reads.
 
         Raises:
             ReportError: the file cannot be written.
         """
+        text = self.to_html() if Path(path).suffix.lower() == ".html" else self.to_json()
         try:
-            write_file(path, self.to_json())
+            write_file(path, text)
         except OSError as error:
             raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
 

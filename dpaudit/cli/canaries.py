@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from dpaudit.api.canaries import GuessesResult, ScoresResult, audit_recorded_scores, audited_guesses
+from dpaudit.api.canaries import GuessesResult, ScoresResult
+from dpaudit.api.guesses import audited_guesses
+from dpaudit.api.scores import audit_recorded_scores
 from dpaudit.cli.terminal import complain, say
 from dpaudit.errors import ReportError
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_MIN_POWER
 from dpaudit.plans.recorded_files import read_recorded
+from dpaudit.report.files import STDOUT, Outputs
 from dpaudit.subjects.recorded import RecordedFiles
 from dpaudit.whole_files import write_file
 
 NAME = "scores of canaries"
 
 
-def scores_of(in_scores: str, out_scores: str, *, column: str | None, **settings: Any) -> ScoresResult:
+def scores_of(
+    in_scores: str, out_scores: str, *, column: str | None, paired: bool, blocks: str | None, **settings: Any
+) -> ScoresResult:
     """The audit of two files of scores."""
-    recorded = read_recorded(RecordedFiles((in_scores, out_scores), column=column, name=NAME))
+    words = RecordedFiles((in_scores, out_scores), column=column, paired=paired, blocks=blocks, name=NAME)
+    given = {"column": column, "paired": paired, "blocks": blocks, **settings}
     return audit_recorded_scores(
-        recorded, relation=None, time=None, progress=None, door="command line",
-        call=_line(["scores", in_scores, out_scores], {"column": column, **settings}), **settings,
+        read_recorded(words), relation=None, time=None, progress=None, door="command line",
+        call=_line(["scores", in_scores, out_scores], given), **settings,
     )
 
 
@@ -35,18 +41,21 @@ def guesses_of(canaries: int, guessed: int, correct: int, **settings: Any) -> Gu
     )
 
 
-def finish_canaries(result: ScoresResult | GuessesResult, json: str | None) -> None:
+def finish_canaries(result: ScoresResult | GuessesResult, outputs: Outputs) -> NoReturn:
     """Show, write, and exit with the code of the verdict."""
     code = result.exit_code
-    if json == "-":
+    if outputs.json == STDOUT:
         say(result.to_json())
-        raise typer.Exit(code)
-    say(f"{result}\n")
-    if json is not None:
+    else:
+        say(f"{result}\n")
+    for path, write in ((outputs.json, result.to_json), (outputs.html, result.to_html)):
+        if path in (None, STDOUT):
+            continue
         try:
-            write_file(json, result.to_json())
-        except OSError as error:
-            complain(str(ReportError(f"Cannot write {json}: {error.strerror or error}.")))
+            write_file(path, write())
+        except (OSError, ReportError) as error:
+            why = error.strerror if isinstance(error, OSError) else None
+            complain(str(ReportError(f"Cannot write {path}: {why or error}.")))
             code = 2
     raise typer.Exit(code)
 
@@ -55,6 +64,9 @@ def _line(words: list[str], settings: dict[str, Any]) -> str:
     """The command line, without options that have their defaults."""
     defaults = {"alpha": DEFAULT_ALPHA, "min_power": DEFAULT_MIN_POWER, "seed": None}
     for name, value in settings.items():
-        if value is not None and value != defaults.get(name):
-            words = [*words, f"--{name.replace('_', '-')}", str(value)]
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            words = [*words, flag]
+        elif value not in (None, False) and value != defaults.get(name):
+            words = [*words, flag, str(value)]
     return shlex.join(["dpaudit", *words])

@@ -35,6 +35,8 @@ from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageErr
 from dpaudit.extras import installed_version
 from dpaudit.options import (
     ALPHA,
+    BLOCKS,
+    CLAIM,
     COLUMN,
     COMMAND,
     DEFAULT_ALPHA,
@@ -42,6 +44,7 @@ from dpaudit.options import (
     DELTA,
     EPSILON,
     MIN_POWER,
+    PAIRED,
     PERSISTENT,
     PRIVACY,
     SEED,
@@ -49,7 +52,7 @@ from dpaudit.options import (
 )
 from dpaudit.plans import registry
 from dpaudit.report import files
-from dpaudit.report.files import Outputs
+from dpaudit.report.files import FileOutputs, Outputs
 from dpaudit.results.plain import flat
 
 # Each command imports what it needs when it runs: the engine takes a second, which --help and a typo should not take.
@@ -85,6 +88,13 @@ CanaryPower = Annotated[
 CanaryJson = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for stdout.",
                              rich_help_panel=OUTPUT)
+]
+CanaryHtml = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write an HTML report as a single file.",
+                             rich_help_panel=OUTPUT)
+]
+CanaryCurve = Annotated[
+    str | None, typer.Option("--claim", metavar="CURVE", help=CLAIM.about, rich_help_panel=CLAIM.panel)
 ]
 NOWHERE = Outputs()
 TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
@@ -252,7 +262,7 @@ def check_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Audit a claim of privacy: your own function's, or an algorithm's."""
+    """Audit the claim of your own function, or of an algorithm."""
     # the whole catalogue is audited whole; of a name it is the privacy that is in question
     both = privacy == utility and (privacy or every)
     only = None if both else "utility" if utility else "privacy"
@@ -315,8 +325,18 @@ def scores_command(
     ],
     epsilon: CanaryEpsilon = None,
     delta: CanaryDelta = None,
+    claim: CanaryCurve = None,
     column: Annotated[
-        str | None, typer.Option("--column", metavar="NAME", help=COLUMN.about, rich_help_panel=COLUMN.panel)
+        str | None, typer.Option("--column", metavar="NAME", help="The column of a table, or the key of objects, that "
+                                 "holds the score.", rich_help_panel=COLUMN.panel)
+    ] = None,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="The i-th scores of both files depend on each other (the same seed); one "
+                           "of each pair is used.", rich_help_panel=PAIRED.panel)
+    ] = False,
+    blocks: Annotated[
+        str | None, typer.Option("--blocks", metavar="NAME", help="The column or key that labels blocks of dependent "
+                                 "scores (one training run); one score of each is used.", rich_help_panel=BLOCKS.panel)
     ] = None,
     alpha: CanaryAlpha = DEFAULT_ALPHA,
     min_power: CanaryPower = DEFAULT_MIN_POWER,
@@ -325,17 +345,18 @@ def scores_command(
                           rich_help_panel=SEED.panel)
     ] = 0,
     json: CanaryJson = None,
+    html: CanaryHtml = None,
 ) -> None:
-    """Audit membership scores of canaries, one canary in each training run."""
+    """Audit membership scores of canaries, one in each training."""
+    outputs = Outputs(json=json, html=html)
+    files.refuse_unwritable(outputs, (in_scores, out_scores))
     from dpaudit.cli.canaries import finish_canaries, scores_of
 
-    finish_canaries(
-        scores_of(
-            in_scores, out_scores, column=column, epsilon=epsilon, delta=delta, alpha=alpha, min_power=min_power,
-            seed=seed,
-        ),
-        json,
+    result = scores_of(
+        in_scores, out_scores, column=column, paired=paired, blocks=blocks, claim=claim, epsilon=epsilon, delta=delta,
+        alpha=alpha, min_power=min_power, seed=seed,
     )
+    finish_canaries(result, outputs)
 
 
 @app.command("guesses", cls=PanelCommand, epilog=epilog(*GUESSES_EXAMPLES))
@@ -353,6 +374,7 @@ def guesses_command(
     ],
     epsilon: CanaryEpsilon = None,
     delta: CanaryDelta = None,
+    claim: CanaryCurve = None,
     mu: Annotated[
         float | None, typer.Option("--mu", metavar="NUMBER", help="Test μ-GDP instead.", rich_help_panel=EPSILON.panel)
     ] = None,
@@ -366,17 +388,18 @@ def guesses_command(
     alpha: CanaryAlpha = DEFAULT_ALPHA,
     min_power: CanaryPower = DEFAULT_MIN_POWER,
     json: CanaryJson = None,
+    html: CanaryHtml = None,
 ) -> None:
     """Audit guesses of which canaries one training run had."""
+    outputs = Outputs(json=json, html=html)
+    files.refuse_unwritable(outputs)
     from dpaudit.cli.canaries import finish_canaries, guesses_of
 
-    finish_canaries(
-        guesses_of(
-            canaries, guessed, correct, epsilon=epsilon, delta=delta, mu=mu, alpha=alpha, method=method,
-            min_power=min_power,
-        ),
-        json,
+    result = guesses_of(
+        canaries, guessed, correct, claim=claim, epsilon=epsilon, delta=delta, mu=mu, alpha=alpha, method=method,
+        min_power=min_power,
     )
+    finish_canaries(result, outputs)
 
 
 @app.command(
@@ -396,7 +419,7 @@ def verify_command(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Prove or refute a claim exactly, on all datasets of a small domain."""
+    """Prove or refute a claim exactly, on a small domain."""
     refuse_unknown(targets)
     from dpaudit.cli.requests import request_of
     from dpaudit.cli.run import finish
@@ -448,17 +471,14 @@ def stability_command(
         ),
     ],
     given: Given,
-    json: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE", help="Write the result as JSON (- for stdout).", rich_help_panel=OUTPUT),
-    ] = None,
+    outputs: FileOutputs = NOWHERE,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Search for a violation of a deterministic function's stability."""
     from dpaudit.cli.stability import finish_stability, stability_request
 
-    finish_stability(stability_request(target, given), json, quiet=quiet, verbose=verbose)
+    finish_stability(stability_request(target, given), outputs, quiet=quiet, verbose=verbose)
 
 
 @app.command("compare", cls=PanelCommand, epilog=epilog("dpaudit compare interior-points --html report.html"))
@@ -509,6 +529,10 @@ def report_command(
 
     processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
+    if (of_stability := files.stability_in(results)) is not None:
+        from dpaudit.cli.stability import report_stability
+
+        report_stability(of_stability, outputs, quiet=quiet, verbose=verbose)
     result = files.read(results)
     out = OutConsole()
     if not outputs.named:

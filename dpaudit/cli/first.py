@@ -38,11 +38,12 @@ SAMPLES_EXAMPLES = (
     "dpaudit samples D.npy Dprime.npy --epsilon 1 --delta 1e-5",
     "dpaudit samples scores.csv --alpha 0.05",
     "./my-mechanism | dpaudit samples - --epsilon 1",
+    "dpaudit samples D/ Dprime/ --epsilon 1 --follow 600",
 )
 
 SCORES_EXAMPLES = (
     "dpaudit scores in.npy out.npy --epsilon 8 --delta 1e-5",
-    "dpaudit scores in.csv out.csv --column loss_difference --alpha 0.05 --json scores.json",
+    "dpaudit scores in.csv out.csv --column loss_difference --alpha 0.05 --html scores.html",
 )
 GUESSES_EXAMPLES = (
     "dpaudit guesses --canaries 1000 --guessed 300 --correct 240 --epsilon 8 --delta 1e-5",

@@ -91,7 +91,7 @@ def with_options(command: _Command) -> _Command:
     for name, parameter in inspect.signature(command).parameters.items():
         # the parser passes all by name, so that their order is that of the help alone
         if name == "outputs":
-            parameters += [_parameter(option, None, annotation) for option, annotation in _OUTPUTS.items()]
+            parameters += [_parameter(one.name, None, _OUTPUTS[one.name]) for one in fields(hints["outputs"])]
         elif name == "given":
             parameters += [_parameter(option.key, option.default, _annotation(option)) for option in table]
         else:
@@ -100,7 +100,7 @@ def with_options(command: _Command) -> _Command:
     @functools.wraps(command)
     def parsed(**values: Any) -> object:
         if "outputs" in hints:
-            values["outputs"] = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
+            values["outputs"] = hints["outputs"](**{one.name: values.pop(one.name) for one in fields(hints["outputs"])})
         if table:
             values["given"] = {option.key: values.pop(option.key) for option in table}
         return command(**values)

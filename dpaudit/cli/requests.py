@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.engine.prior_evidence import evidence_of, recorded_prior, recordings_of
 from dpaudit.errors import UsageError
 from dpaudit.options import DATA, EVIDENCE, OPTIONS, PAIR
-from dpaudit.plans.recorded_files import STDIN, live, read_recorded
+from dpaudit.plans.recorded_files import STDIN, follow, live, read_recorded
 from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.given_data import parse_pair, table_of
@@ -52,12 +52,17 @@ def request_of(
         earlier = own.get("prior_from")
         before = None if earlier is None else files.read(earlier)
         used = [] if before is None else [one for audit in before.audits for one in recordings_of(audit)]
-        recorded = live(files_of) if streamed else read_recorded(files_of, used=used)
+        if files_of.follow is not None:
+            recorded = follow(files_of, used=used)
+        else:
+            recorded = live(files_of) if streamed else read_recorded(files_of, used=used)
         if before is not None and earlier is not None:
             if streamed:
                 raise UsageError("{} needs a recording, and a stream is none; record it in a file.", EVIDENCE)
             own["prior"] = recorded_prior(before, recorded, where=earlier)
-        own |= {"recorded": recorded, "certify": not streamed, "targets": (recorded.name,)}
+        # of a bound alone there is nothing to refute, and nothing to stop for
+        certify = not streamed if files_of.follow is None else own["epsilon"] is None
+        own |= {"recorded": recorded, "certify": certify, "targets": (recorded.name,)}
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
     if (evidence := own.get("prior_from")) is not None and "prior" not in own:
         own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])

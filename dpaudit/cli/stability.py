@@ -5,11 +5,13 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, NoReturn
 
 import typer
 
 from dpaudit.cli.out_console import show
+from dpaudit.cli.run import code_of
 from dpaudit.cli.terminal import complain, say
 from dpaudit.engine import store
 from dpaudit.engine.stability import check_stability
@@ -17,13 +19,12 @@ from dpaudit.errors import ReportError, UsageError
 from dpaudit.options import DATA, OPTIONS, PAIR
 from dpaudit.plans.stability import KIND, StabilityRequest
 from dpaudit.report import files
-from dpaudit.report.files import Outputs
+from dpaudit.report.files import FileOutputs, Outputs
 from dpaudit.report.progress import Watch, display_for
 from dpaudit.report.stability import quiet_line, stability_block
 from dpaudit.results.given_data import parse_pair, table_of
 from dpaudit.results.plain import flat
 from dpaudit.results.stability import StabilityRecord
-from dpaudit.whole_files import write_file
 
 
 def stability_request(target: str, given: Mapping[str, Any]) -> StabilityRequest:
@@ -44,16 +45,16 @@ def stability_request(target: str, given: Mapping[str, Any]) -> StabilityRequest
     return StabilityRequest(target=target, **values)
 
 
-def finish_stability(request: StabilityRequest, json: str | None, *, quiet: bool, verbose: bool) -> NoReturn:
+def finish_stability(request: StabilityRequest, outputs: FileOutputs, *, quiet: bool, verbose: bool) -> NoReturn:
     """Run, show, write, keep, and exit with the code of the verdict."""
-    files.refuse_unwritable(Outputs(json=json), _sources(request))
+    files.refuse_unwritable(outputs, _sources(request))
     result = _run(request, quiet=quiet)
-    _give(result, json, quiet=quiet, verbose=verbose)
+    failures = _give(result, outputs, quiet=quiet, verbose=verbose)
     try:
         store.put([store.Stored(result.replay, result.name, result.command, request.to_json(), _kept(result))])
     except UsageError as error:
         complain(str(error))
-    raise typer.Exit(result.exit_code)
+    raise typer.Exit(code_of(failures, result.exit_code))
 
 
 def replay_stability(kept: store.Stored, outputs: Outputs, *, quiet: bool, verbose: bool) -> NoReturn:
@@ -62,14 +63,35 @@ def replay_stability(kept: store.Stored, outputs: Outputs, *, quiet: bool, verbo
     Raises:
         UsageError: a report is asked for, which an audit of stability has not.
     """
-    if any(name != "json" for name in outputs.named):
-        raise UsageError("An audit of stability is written as --json alone.")
+    refuse_others(outputs)
     request = StabilityRequest.from_json(kept.request)
+    files.refuse_unwritable(outputs, _sources(request))
     result = _run(request, quiet=quiet)
-    _give(result, outputs.json, quiet=quiet, verbose=verbose)
+    failures = _give(result, outputs, quiet=quiet, verbose=verbose)
     same = _kept(result) == kept.audit
     print(flat("Reproduced: the same result." if same else "NOT reproduced: the result differs."), file=sys.stderr)
-    raise typer.Exit(result.exit_code if same else 4)
+    raise typer.Exit(code_of(failures, result.exit_code if same else 4))
+
+
+def report_stability(result: StabilityRecord, outputs: Outputs, *, quiet: bool, verbose: bool) -> NoReturn:
+    """Show or write a result that `--json` wrote.
+
+    Raises:
+        UsageError: as `replay_stability` does.
+    """
+    refuse_others(outputs)
+    raise typer.Exit(code_of(_give(result, outputs, quiet=quiet, verbose=verbose, shown=not outputs.named), 0))
+
+
+def refuse_others(outputs: Outputs) -> None:
+    """Refuse the reports that are of runs of many audits.
+
+    Raises:
+        UsageError: one is asked for.
+    """
+    for option in outputs.named:
+        if option not in {f"--{one.name}" for one in fields(FileOutputs)}:
+            raise UsageError(f"An audit of stability has no {option}; write it with --html, --json or another option.")
 
 
 def _run(request: StabilityRequest, *, quiet: bool) -> StabilityRecord:
@@ -83,24 +105,19 @@ def _run(request: StabilityRequest, *, quiet: bool) -> StabilityRecord:
                 return record
 
 
-def _give(result: StabilityRecord, json: str | None, *, quiet: bool, verbose: bool) -> None:
-    """Show the result, and write it.
-
-    Raises:
-        ReportError: the file cannot be written.
-    """
-    if json == "-":
-        say(result.to_json())
-        return
-    if quiet:
-        say(f"{quiet_line(result)}\n")
-    else:
-        show(stability_block(result, verbose=verbose))
-    if json is not None:
-        try:
-            write_file(json, result.to_json())
-        except OSError as error:
-            raise ReportError(f"Cannot write {json}: {error.strerror or error}.") from None
+def _give(
+    result: StabilityRecord, outputs: FileOutputs, *, quiet: bool, verbose: bool, shown: bool = True
+) -> list[ReportError]:
+    """Show the result, unless a report takes stdout, and write it; what could not be written, which is said."""
+    if shown and not outputs.take_stdout:
+        if quiet:
+            say(f"{quiet_line(result)}\n")
+        else:
+            show(stability_block(result, verbose=verbose))
+    failures = files.write_stability(result, outputs)
+    for failure in failures:
+        complain(str(failure))
+    return failures
 
 
 def _kept(result: StabilityRecord) -> str:

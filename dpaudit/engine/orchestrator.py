@@ -352,7 +352,9 @@ def _sampled(
             return
     prior = request.prior.get(work.key)
     session, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
-    parts = shares(work.alpha, certify=request.certify, bits=counted, session=session, prior=before)
+    recorded = job.target.recorded if isinstance(job, RecordedSamples) else None
+    counts = not (isinstance(job, RecordedSamples) and job.followed)
+    parts = shares(work.alpha, certify=request.certify, bits=counted, session=session, prior=before, counts=counts)
     state = sequential.begin(job, parts, seed=request.seed, counted=counted, prior=prior, key=work.key)
     out = findings.collected = sampled.Collected(state)
     fresh = started(job.target, findings.assumptions)
@@ -376,7 +378,15 @@ def _sampled(
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
         seen = state.monitor.conclude(job.target.name, job.claim)
         # all recorded outputs were examined before, for what was recorded twice
-        known = isinstance(job, RecordedSamples) and job.target.recorded.stream is None
+        known = recorded is not None and recorded.stream is None
+        if recorded is not None and recorded.stream is not None:
+            # what arrived is there now
+            findings.assumptions = examine_recorded(recorded)
+            if refutation(findings.assumptions) is None:
+                findings.notes += dependence(recorded)
+            if recorded.files:
+                earlier = prior.data if prior is not None else ()
+                findings.notes.append(RecordedEvidence([*earlier, *recorded.recordings]))
         findings.assumptions += [record for record in seen if not (known and record.name == INDEPENDENT)]
         findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
         if refutation(findings.assumptions) is not None:
@@ -469,6 +479,9 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         pair, event = weighed.pair, weighed.event
     elif state is not None:
         pair = pair_record(state.strongest.pair, job.claim, job.target)
+        if state.refuted and state.ended:
+            # nothing was counted; this is what the e-process came to test
+            event = sampled.event_record(sequential.choose(state.strongest.learner, job.claim).event)
     elif job.pairs:
         pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []

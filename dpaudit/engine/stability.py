@@ -14,7 +14,6 @@ from dpaudit.results.datasets import dataset_to_json
 from dpaudit.results.records import PairRecord
 from dpaudit.results.stability import StabilityCode, StabilityRecord
 from dpaudit.results.stream import AuditStarted, Progress
-from dpaudit.subjects.adapters import Transformed
 from dpaudit.subjects.user_errors import show_first_lines_again
 
 
@@ -50,7 +49,6 @@ def _result(
 ) -> StabilityRecord:
     verdict, code, reason = concluded(job, findings, request.time)
     worst = findings.worst
-    subject = request.target if not isinstance(request.target, str) else job.target.subject
     return StabilityRecord(
         name=job.target.name,
         verdict=verdict,
@@ -73,7 +71,7 @@ def _result(
         domain=findings.domain,
         notes=[*findings.notes, *_notes(findings, worst)],
         source=job.source,
-        location=None if isinstance(subject, Transformed) else location_of(subject),
+        location=None if job.subject is None else location_of(job.subject),
         seed=request.seed,
         command=request.command(),
         replay=job.replay,

@@ -27,6 +27,7 @@ from dpaudit.results.reasons import (
     ExactPairsKeepClaim,
     ExactRefutation,
     FiniteDomainRefutation,
+    FollowedNotRefuted,
     Interrupted,
     LowPower,
     LowPowerRecorded,
@@ -121,6 +122,9 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(findings.exact)))
     if best is None and state is not None and state.ended:
         used = max((runs for runs, _ in state.trail), default=0)
+        if isinstance(job, RecordedSamples) and job.followed is not None:
+            idle = job.followed.idle if math.isfinite(job.followed.idle) else None
+            return Decision(Verdict.INCONCLUSIVE, kind, FollowedNotRefuted(used, idle))
         return Decision(Verdict.INCONCLUSIVE, kind, StreamEnded(used, job.runs))
     if best is None or findings.collected is None:
         return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
@@ -157,6 +161,8 @@ def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason 
 
 
 def _time_limit(job: PrivacyJob, findings: Findings, request: Request) -> Reason:
+    if isinstance(job, RecordedSamples) and job.followed is not None and findings.collected is not None:
+        return FollowedNotRefuted(max((runs for runs, _ in findings.collected.sequential.trail), default=0), None)
     needed, call = findings.needed, findings.call_time
     if needed is None or call is None or call < SLOW:
         return TimeLimit(request.time, bool(job.tests))

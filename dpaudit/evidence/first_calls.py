@@ -68,7 +68,7 @@ def try_first(
         calls = first_calls(target, pairs[0], seed=seed)
     failing = [call for call in calls if call.failure is not None]
     if failing:
-        slow = sum(call.seconds for call in calls) > PATIENCE
+        slow = MOST_CALLS / len(calls) * sum(call.seconds for call in calls) > PATIENCE
         always = len(failing) == len(calls)
         if not always or (slow and not _typing_errors(failing)):
             yield Notice(_of_failure(target.name, failing[0], always=always))
@@ -111,9 +111,7 @@ class OnlyFailures:
     @property
     def certain(self) -> bool:
         """Whether it is clear that other calls would raise too."""
-        late = sum(call.seconds for call in self.calls) > PATIENCE
-        enough = AT_LEAST if late or _typing_errors(self.calls) else MOST_CALLS
-        return self.so_far and len(self.calls) >= enough
+        return self.so_far and _enough(self.calls)
 
 
 def of_slow_calls(
@@ -167,7 +165,7 @@ def _refuse_if_failing(
     """Call a function whose first calls raised on these pairs too, until a call returns or enough have raised."""
     seen = list(calls)
     for at, pair in enumerate(cycle([*pairs[1:], pairs[0]])):
-        if len(seen) >= AT_LEAST or _typing_errors(seen):
+        if _enough(seen) or _typing_errors(seen):
             break
         with runner.guarded(target.name):
             seen += first_calls(target, pair, seed=seed + 1 + at)
@@ -176,6 +174,12 @@ def _refuse_if_failing(
     first = seen[0]
     assert first.failure is not None
     raise always_fails(target.name, first.failure, first.dataset, calls=len(seen))
+
+
+def _enough(failing: Sequence[FirstCall]) -> bool:
+    """Whether these failures make it clear that other calls would fail too."""
+    late = sum(call.seconds for call in failing) > PATIENCE
+    return len(failing) >= (AT_LEAST if late or _typing_errors(failing) else MOST_CALLS)
 
 
 def _typing_errors(failing: Sequence[FirstCall]) -> bool:

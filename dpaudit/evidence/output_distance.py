@@ -7,7 +7,6 @@ way to them.
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,8 +22,7 @@ from dpaudit.language.records import Record
 from dpaudit.options import METRIC
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.results.datasets import as_dataset
-
-_SHOWN_DIGITS = 20
+from dpaudit.results.stability import shown_number
 
 
 @dataclass(frozen=True)
@@ -71,19 +69,6 @@ class Distance:
         root = Fraction(math.isqrt(self.value.numerator), math.isqrt(self.value.denominator))
         inside = write(self.value)
         return write(root) if root * root == self.value else f"√{inside}" if inside.isdigit() else f"√({inside})"
-
-
-def shown_number(value: Fraction) -> str:
-    """A whole number, a double as Python writes it, a fraction, or the double next to a long fraction."""
-    decimal = _as_float(value)
-    if value.denominator == 1 and len(str(value)) <= _SHOWN_DIGITS:
-        return str(value)
-    if math.isfinite(decimal) and Fraction(decimal) == value:
-        return repr(decimal)
-    fraction = str(value)
-    if len(fraction) <= _SHOWN_DIGITS:
-        return fraction
-    return f"about {decimal!r}" if math.isfinite(decimal) else f"more than {sys.float_info.max:.3g}"
 
 
 def output_distance(metric: str, left: object, right: object, name: str) -> Distance:

@@ -130,10 +130,17 @@ def dependence(recorded: Recorded) -> list[Assumption]:
 
 def _numbers(values: Values) -> FloatArray | None:
     """The first scalar outputs as floats; None where outputs are not numbers."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
-        numbers = np.asarray(values[:MOST], dtype=np.float64)
-        return numbers[np.isfinite(numbers)]
-    return None
+    head = values[:MOST]
+    if isinstance(head, np.ndarray):
+        if head.ndim != 1 or head.dtype.kind not in "biuf":
+            return None
+    elif not {bool, int, float} >= set(map(type, head)):
+        return None
+    try:
+        numbers = np.asarray(head, dtype=np.float64)
+    except OverflowError:
+        return None
+    return numbers[np.isfinite(numbers)]
 
 
 def _codes(both: tuple[Values, Values]) -> tuple[IntArray, IntArray]:

@@ -10,6 +10,7 @@ from numpy.random import SeedSequence
 from dpaudit.adversary import Pair
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.plans.job import PrivacyJob
+from dpaudit.subjects.recorded import Followed
 from dpaudit.subjects.runner import Runner, Unit
 
 SEARCH, LEARN, MINIMIZE, CERTIFY = range(4)
@@ -19,6 +20,7 @@ Samples = tuple[Outputs, Outputs]
 """Outputs on the left and on the right dataset."""
 
 FIRST_BATCH = 5
+LEAST_NEW = 0.01
 GROWTH = 1.15
 """Each batch brings the runs to this multiple: late batches are large enough to be cheap, and a test that needs n runs
 spends at most a seventh more by waiting for the end of its batch."""
@@ -34,6 +36,30 @@ def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
             size = runs - done
         yield size
         done += size
+
+
+def following(files: Followed, *, seed: int, most: int) -> Iterator[int | None]:
+    """Sizes of batches of outputs that come with files; None where there is no new file yet.
+
+    After every file, what it brought is used up, unless it is less than a hundredth of what there was: every batch
+    costs as much as learning an event.
+    """
+    done = 0
+    for new in files.coming(seed):
+        while (ready := min(files.ready, most - done)) >= max(1, LEAST_NEW * done) or 0 < ready == most - done:
+            size = min(ready, _next(done))
+            yield size
+            done += size
+        if done == most:
+            return
+        if not new:
+            yield None
+    if rest := min(files.ready, most - done):
+        yield rest
+
+
+def _next(done: int) -> int:
+    return FIRST_BATCH if not done else max(1, int(done * (GROWTH - 1)))
 
 
 def draw(

@@ -12,17 +12,19 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
-from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
+from dpaudit.evidence.sampling import LEARN, Samples, batches, draw, following
 from dpaudit.interpret import Outputs
 from dpaudit.language import Claim
 from dpaudit.language.relation import plain_records
 from dpaudit.plans.alpha_shares import Shares
-from dpaudit.plans.job import PrivacyJob
+from dpaudit.plans.job import PrivacyJob, RecordedSamples
 from dpaudit.plans.request import PriorEvidence
-from dpaudit.results.stream import Progress
+from dpaudit.results.reasons import rounded_down
+from dpaudit.results.stream import Notice, Progress
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.martingale import CurveMartingale, Martingale
+from dpaudit.subjects.recorded import MOST_FOLLOWED
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 
@@ -33,6 +35,8 @@ MOST_EPSILON = 300.0
 DIGITS = 9
 """Decimals of a supplied log-likelihood ratio that count when outputs are compared."""
 GRID = 160
+MORE_TO_SAY = 1.1
+"""Growth of the samples from files that are followed, from which the next interim verdict is shown."""
 
 
 @dataclass
@@ -210,18 +214,30 @@ def choose(learner: Learner, claim: Claim) -> LearnedEvent:
 
 def explore(
     job: PrivacyJob, state: Sequential, runner: Runner, *, seed: int, certify: bool
-) -> Generator[Progress, None, int]:
+) -> Generator[Progress | Notice, None, int]:
     """Batches on every pair, each tested on the event learned from all earlier ones; returns the samples per dataset.
 
     Stops as soon as the claim is refuted, unless `certify`. The evidence collected before a time limit or a crash of
     the mechanism stays valid: an e-process may be stopped at any time.
     """
-    limit = job.learning
-    done = 0
+    files = job.followed if isinstance(job, RecordedSamples) else None
+    sizes = batches(job.learning) if files is None else following(files, seed=seed, most=job.runs)
+    done = said = 0
     try:
-        for batch, size in enumerate(batches(limit)):
+        for batch, size in enumerate(sizes):
+            if size is None:
+                if done > MORE_TO_SAY * said:
+                    yield Notice(_interim(job, state, done))
+                    said = done
+                yield Progress(0, 1, f"waiting for new files, {done:,} samples per dataset so far", state.epsilon_lower)
+                with runner.limited():
+                    # the time limit
+                    continue
             for track in state.tracks:
-                yield Progress(done, job.runs, _what(track, state, done, job.runs), state.epsilon_lower)
+                what, of = _what(track, state, done, job.runs), job.runs
+                if of >= MOST_FOLLOWED:
+                    what, of = f"testing, {done:,} samples per dataset so far", 0
+                yield Progress(min(done, of), max(of, 1), what, state.epsilon_lower)
                 samples = draw(
                     job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch,
                     noted=state.monitor.note,
@@ -239,7 +255,16 @@ def explore(
         state.cut_short = True
     except NoMoreOutputsError:
         state.ended = True
+    state.ended = state.ended or files is not None
     return done
+
+
+def _interim(job: PrivacyJob, state: Sequential, done: int) -> str:
+    """What holds now, whenever the audit stops."""
+    bound = None if state.points is not None else f"ε ≥ {rounded_down(state.epsilon_lower)}"
+    claimed = not isinstance(job, RecordedSamples) or job.claimed
+    verdict = None if not claimed else "the claim is refuted" if state.refuted else "the claim is not refuted"
+    return f"After {done:,} samples per dataset: {', '.join(part for part in (verdict, bound) if part)}."
 
 
 def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:

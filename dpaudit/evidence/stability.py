@@ -26,7 +26,7 @@ from dpaudit.adversary.pairs.observed import table_pairs
 from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, MechanismError, TimeLimitError, UsageError
-from dpaudit.evidence.output_distance import Distance, output_distance, shown_number
+from dpaudit.evidence.output_distance import Distance, output_distance
 from dpaudit.language import Dataset
 from dpaudit.language.records import is_number, leaves_of
 from dpaudit.language.relation import plain_records
@@ -35,7 +35,7 @@ from dpaudit.plans.stability import StabilityJob
 from dpaudit.results.model import Verdict
 from dpaudit.results.plain import one_line
 from dpaudit.results.reasons import duration
-from dpaudit.results.stability import StabilityCode
+from dpaudit.results.stability import StabilityCode, shown_number
 from dpaudit.results.stream import Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.user_errors import guarded

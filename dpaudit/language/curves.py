@@ -492,7 +492,12 @@ class Profile(_Lines):
 
     def scaled(self, factor: float) -> Profile:
         """The same δ at `factor`·ε (at ε + 0.1 where ε is 0)."""
-        return Profile([(factor * epsilon if epsilon else 0.1 * factor, delta) for epsilon, delta in self.lines])
+        deltas: dict[float, float] = {}
+        for epsilon, delta in self.lines:
+            at = factor * epsilon if epsilon else 0.1 * factor
+            # what is stated at 0 may meet what is stated at 0.1
+            deltas[at] = min(delta, deltas.get(at, 1.0))
+        return Profile(deltas)
 
     @property
     def text(self) -> str:

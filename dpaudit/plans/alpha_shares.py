@@ -52,7 +52,9 @@ def of_session(alpha: float, session: int) -> float:
     return (1 - LATER_SESSIONS) * alpha if session == 1 else LATER_SESSIONS * alpha / (session * (session - 1))
 
 
-def shares(alpha: float, *, certify: bool, bits: bool, session: int = 1, prior: float = 1.0) -> Shares:
+def shares(
+    alpha: float, *, certify: bool, bits: bool, session: int = 1, prior: float = 1.0, counts: bool = True
+) -> Shares:
     """The parts of a case's error.
 
     Without `certify` most of it is for stopping early. With it the bound matters, so four fifths go to the one
@@ -67,10 +69,12 @@ def shares(alpha: float, *, certify: bool, bits: bool, session: int = 1, prior: 
         bits: whether the low-order bits of floating-point outputs count in the verdict.
         session: number of the session that accumulates evidence, from 1.
         prior: smallest part that the e-process had in earlier sessions; it never grows.
+        counts: whether an event is counted on fresh samples at the end; otherwise the e-process is all there is.
     """
     apart = 0.0 if bits else 0.04 * alpha
-    first = (0.2 if certify else 0.6) * alpha - LATER_SESSIONS * alpha - apart
-    analyses, final = (0.0, 0.8 * alpha) if certify else (0.1 * alpha, 0.3 * alpha)
+    part = 1.0 if not counts else 0.2 if certify else 0.6
+    first = part * alpha - LATER_SESSIONS * alpha - apart
+    analyses, final = (0.0, 0.0) if not counts else (0.0, 0.8 * alpha) if certify else (0.1 * alpha, 0.3 * alpha)
     if session == 1:
         return Shares(first, apart, analyses, final, first)
     anew = of_session(1.0, session)

@@ -15,7 +15,7 @@ from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Verdict
 from dpaudit.results.notes import Note
-from dpaudit.subjects.recorded import RecordedTarget
+from dpaudit.subjects.recorded import Followed, RecordedTarget
 from dpaudit.subjects.target import MechanismTarget, Target
 
 TESTS_OF_FOUND_PAIRS = 3
@@ -79,6 +79,12 @@ class RecordedSamples(PrivacyJob):
 
     target: RecordedTarget
     claimed: bool = True
+
+    @property
+    def followed(self) -> Followed | None:
+        """The files that are read as they come, if they do; then the e-process is the only test."""
+        stream = self.target.recorded.stream
+        return stream if isinstance(stream, Followed) else None
 
     @property
     def learning(self) -> int:

@@ -6,18 +6,29 @@ import csv
 import hashlib
 import io
 import json
+import os
 import sys
+import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from dpaudit.errors import DatasetError, DpauditError, UsageError
+from dpaudit.errors import DatasetError, DpauditError, ParameterError, UsageError
 from dpaudit.language.containers import library
-from dpaudit.options import BLOCKS, COLUMN
-from dpaudit.subjects.recorded import RECORDED, Recorded, RecordedFiles, Stream, of_frame, recorded_outputs
+from dpaudit.options import BLOCKS, COLUMN, FOLLOW
+from dpaudit.subjects.recorded import (
+    RECORDED,
+    Arrival,
+    Followed,
+    Recorded,
+    RecordedFiles,
+    Stream,
+    of_frame,
+    recorded_outputs,
+)
 
 STDIN = "-"
 FORMATS = (".npy", ".npz", ".csv", ".parquet", ".ndjson", ".jsonl")
@@ -26,6 +37,12 @@ D_NAMES, D_PRIME_NAMES = ("D",), ("D'", "D′", "Dprime", "D_prime")
 """What a file with outputs on both datasets calls them."""
 DATASET, OUTPUT = "dataset", "output"
 """Parts of a line of such a file."""
+COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
+"""What files begin with."""
+_LONGEST_MAGIC = 8
+BETWEEN_ROUNDS = 1.0
+"""Seconds after which folders that are followed are read again."""
 _CHUNK = 1 << 20
 _MOST_REASON = 200
 _USED = 16
@@ -85,9 +102,20 @@ class _Read:
         self.sources.append(source)
         self.digests.append(digest)
 
-    def skips(self, digest: str) -> bool:
-        """Whether a file of a folder is left out: it is evidence already, or came later."""
-        return digest[:_USED] in self.used or (self.wanted is not None and digest not in self.wanted)
+    def skips(self, source: str, digest: str) -> bool:
+        """Whether a file of a folder is left out: it is evidence already, or came later.
+
+        Raises:
+            UsageError: another file with the same contents is evidence already. To leave this one out would choose
+                outputs by their values, and a copy must not count twice.
+        """
+        known = self.used.get(digest[:_USED])
+        if known is not None and not _same_place(known, source):
+            raise UsageError(
+                f"{source} has the same contents as {known}, which is part of the earlier evidence already. Remove it "
+                "if it is a copy. If it is another recording that came out equal, record more outputs in each file."
+            )
+        return known is not None or (self.wanted is not None and digest not in self.wanted)
 
 
 def read_recorded(
@@ -108,7 +136,11 @@ def read_recorded(
     read = _Read(words, used=known, wanted=None if wanted is None else frozenset(wanted))
     labels = ("D", "D′")
     if len(words.files) == 2:
-        left, right = (_whole(word, read) for word in words.files)
+        if words.files == (STDIN, STDIN):
+            raise DatasetError('Standard input is read once; name the dataset of each output on it, and give "-" once.')
+        left, right = (
+            _of_one(_whole(word, read), word, which) for which, word in enumerate(words.files)
+        )
         labels = _labels(*words.files)
     else:
         left, right = _split(words.files[0], read)
@@ -123,6 +155,23 @@ def read_recorded(
         left.outputs, right.outputs, name=words.name or RECORDED, labels=labels, digests=tuple(read.digests),
         sources=tuple(read.sources), paired=words.paired, blocks=blocks, shuffled=not words.ordered, words=words,
     )
+
+
+def _of_one(part: _Part, word: str, which: int) -> _Part:
+    """The outputs on one dataset; if they name it, all have to name that one."""
+    others = [name for name in part.datasets or () if name not in (D_NAMES, D_PRIME_NAMES)[which]]
+    if others:
+        raise DatasetError(
+            f"{word} stands for the outputs on {'D′' if which else 'D'}, and names the dataset {others[0]!r}; give a "
+            "file with outputs on both datasets alone, and of two files the outputs on D first."
+        )
+    return part
+
+
+def _same_place(first: str, second: str) -> bool:
+    """Whether two paths may be of one file, named from different folders."""
+    parts = sorted((Path(first).parts, Path(second).parts), key=len)
+    return parts[1][-len(parts[0]) :] == parts[0]
 
 
 def _labels(left: str, right: str) -> tuple[str, str]:
@@ -143,7 +192,7 @@ def _split(word: str, read: _Read) -> tuple[_Part, _Part]:
             f"{where} does not say which outputs are of D and which of D′; give two files, or one with "
             '{"dataset": "D", "output": 3.2} on each line or with the columns dataset and output.'
         )
-    unknown = [name for name in dict.fromkeys(part.datasets) if name not in (*D_NAMES, *D_PRIME_NAMES)]
+    unknown = [name for name in part.datasets if name not in (*D_NAMES, *D_PRIME_NAMES)]
     if unknown:
         raise DatasetError(f"{where} names the dataset {unknown[0]!r}; it is \"D\" or \"D'\" (or \"Dprime\").")
     return part.of(D_NAMES), part.of(D_PRIME_NAMES)
@@ -159,41 +208,65 @@ def _named(arrays: dict[str, Any], names: Sequence[str], word: str) -> Any:
 def _whole(word: str, read: _Read) -> _Part:
     """All outputs of a file, a folder or standard input."""
     if word == STDIN:
-        text = sys.stdin.buffer.read()
+        text = _standard_input().read()
         read.note("standard input", hashlib.sha256(text).hexdigest())
         return _text(text, "standard input", read.words)
     path = Path(word)
     if not path.is_dir():
         return _file(word, read)
-    files = sorted(one for one in path.iterdir() if one.suffix.lower() in FORMATS)
+    files = files_in(word)
     if not files:
         raise DatasetError(f"The folder {word} has no recorded outputs: no {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    new = [str(one) for one in files if not read.skips(_digest(str(one)))]
+    new = [one for one in files if not read.skips(one, _digest(one))]
     if not new:
         raise UsageError(f"All files of {word} are part of the earlier evidence already; there is nothing new.")
     return _joined([_file(one, read) for one in new])
 
 
+def files_in(folder: str) -> list[str]:
+    """The recorded outputs of a folder, in the order of their names.
+
+    Raises:
+        DatasetError: it cannot be read.
+    """
+    try:
+        return [str(one) for one in sorted(Path(folder).iterdir()) if one.suffix.lower() in FORMATS]
+    except OSError as error:
+        raise DatasetError(f"Cannot read {folder}: {error.strerror or error}.") from None
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise DatasetError("Standard input is closed, so there are no outputs to read from it.")
+    return sys.stdin.buffer
+
+
 def _file(word: str, read: _Read) -> _Part:
     suffix = Path(word).suffix.lower()
     if suffix not in FORMATS:
-        raise DatasetError(f"{word} is none of {', '.join(FORMATS)}, a folder of these, or - for standard input.")
+        packed = " Decompress it first." if suffix in COMPRESSED else ""
+        raise DatasetError(
+            f"{word} is none of {', '.join(FORMATS)}, a folder of these, or - for standard input.{packed}"
+        )
     if suffix == ".npy":
         read.note(word, _digest(word))
+        with open(word, "rb") as file:
+            _refuse_other(file.read(_LONGEST_MAGIC), word, suffix)
         try:
             # large files stay on the disk
             outputs = np.load(word, mmap_mode="r", allow_pickle=False)
         except Exception as error:
-            raise DatasetError(f"Cannot read {word}: {_reason(error)}.") from None
+            raise _unreadable(word, error) from None
         return _of_array(outputs, read.words)
     content = _bytes_of(word, read)
+    _refuse_other(content[:_LONGEST_MAGIC], word, suffix)
     if suffix == ".npz":
         arrays = _npz(content, word)
         if len(arrays) != 1:
             raise DatasetError(f"{word} has the arrays {', '.join(arrays) or 'none'}; of one dataset it has one.")
         return _of_array(next(iter(arrays.values())), read.words)
     if suffix in (".ndjson", ".jsonl"):
-        return _ndjson(content.decode(errors="replace"), word, read.words)
+        return _ndjson(_decoded(content), word, read.words)
     return _frame(content, word, suffix, read.words)
 
 
@@ -217,12 +290,36 @@ def _bytes_of(word: str, read: _Read) -> bytes:
     return content
 
 
+def _refuse_other(start: bytes, word: str, suffix: str) -> None:
+    """Refuse an empty file, and one that is of another format than its name says.
+
+    Args:
+        start: its first bytes.
+    """
+    if not start:
+        raise DatasetError(f"There is nothing in {word}.")
+    magic = MAGIC.get(suffix)
+    if magic is not None and not start.startswith(magic):
+        raise DatasetError(f"Cannot read {word}: it is no {suffix} file, whatever its name says.")
+
+
+def _unreadable(word: str, error: Exception) -> DatasetError:
+    reason = _reason(error)
+    if "object" in reason.lower():
+        reason = (
+            "it holds Python objects, which are not unpickled; save numbers or text, or write one JSON value on each "
+            "line of a .ndjson"
+        )
+    return DatasetError(f"Cannot read {word}: {reason}.")
+
+
 def _npz(content: bytes, word: str) -> dict[str, Any]:
+    _refuse_other(content[:_LONGEST_MAGIC], word, ".npz")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return dict(arrays)
     except Exception as error:
-        raise DatasetError(f"Cannot read {word}: {_reason(error)}.") from None
+        raise _unreadable(word, error) from None
 
 
 def _of_array(outputs: Any, words: RecordedFiles) -> _Part:
@@ -240,11 +337,16 @@ def _of_array(outputs: Any, words: RecordedFiles) -> _Part:
 
 def _text(content: bytes, where: str, words: RecordedFiles) -> _Part:
     """Lines of JSON, or a table with commas, whichever it looks like."""
-    text = content.decode(errors="replace")
+    text = _decoded(content)
     start = text.lstrip()[:1]
     if not start:
         raise DatasetError(f"There is nothing in {where}.")
     return _ndjson(text, where, words) if start in '{["' else _frame(content, where, ".csv", words)
+
+
+def _decoded(content: bytes) -> str:
+    # some systems begin a text with a byte order mark
+    return content.decode("utf-8-sig", errors="replace")
 
 
 def json_lines(lines: Iterable[str], where: str, *, first: int = 1) -> Iterator[tuple[int, Any]]:
@@ -265,7 +367,7 @@ def _ndjson(text: str, where: str, words: RecordedFiles) -> _Part:
     outputs: list[Any] = []
     datasets: list[object] = []
     blocks: list[Hashable] = []
-    for number, value in json_lines(text.splitlines(), where):
+    for number, value in json_lines(text.split("\n"), where):
         output, dataset = part_of_line(value, number, where, words)
         outputs.append(output)
         if dataset is not None:
@@ -321,8 +423,14 @@ def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Pa
             library("pyarrow", f"to read {where}")
             frame = pandas.read_parquet(io.BytesIO(content))
         else:
+            # a blank line is an output that is missing: to leave it out would choose outputs by their values. Only at
+            # the end of a file it is none
+            content = content.strip(b"\r\n")
+            if not content.strip():
+                raise DatasetError(f"There is nothing in {where}.")
             header = None if _is_data(content) else "infer"
-            frame = pandas.read_csv(io.BytesIO(content), header=header)
+            # in one piece, so that equal cells have equal types
+            frame = pandas.read_csv(io.BytesIO(content), header=header, skip_blank_lines=False, low_memory=False)
     except DpauditError:
         raise
     except Exception as error:
@@ -331,10 +439,11 @@ def _frame(content: bytes, where: str, suffix: str, words: RecordedFiles) -> _Pa
     for wanted in (words.column, words.blocks):
         if wanted is not None and wanted not in frame.columns:
             raise DatasetError(f"{where} has the columns {', '.join(frame.columns)}, and no {wanted!r}.")
-    datasets = frame.pop(DATASET).tolist() if DATASET in frame.columns and words.column != DATASET else None
-    blocks = None if words.blocks is None else frame.pop(words.blocks).tolist()
+    datasets = frame[DATASET].tolist() if DATASET in frame.columns and words.column != DATASET else None
+    blocks = None if words.blocks is None else frame[words.blocks].tolist()
     column = words.column or (OUTPUT if OUTPUT in frame.columns else None)
-    outputs = frame if column is None else frame[column]
+    labels = {None if datasets is None else DATASET, words.blocks} - {None}
+    outputs = frame.drop(columns=list(labels)) if column is None else frame[column]
     if hasattr(outputs, "columns") and not len(outputs.columns):
         raise DatasetError(f"{where} has no column of outputs.")
     return _Part(outputs, datasets, blocks)
@@ -382,10 +491,94 @@ def live(words: RecordedFiles) -> Recorded:
     """
     if words.paired or words.blocks is not None:
         raise DatasetError("A stream is used as it arrives, without pairs and blocks; record it in a file for these.")
-    lines = io.TextIOWrapper(sys.stdin.buffer, errors="replace")
-    return Recorded(
-        [], [], words.name or RECORDED, shuffled=False, words=words, stream=Stream(_arriving(lines, words))
-    )
+    lines = io.TextIOWrapper(_standard_input(), encoding="utf-8-sig", errors="replace")
+    stream = Stream(_arriving(lines, words))
+    return Recorded([], [], words.name or RECORDED, shuffled=False, words=words, stream=stream)
+
+
+def follow(words: RecordedFiles, *, used: Iterable[str] = ()) -> Recorded:
+    """The outputs of folders, whose files are read as they come.
+
+    Args:
+        words: one folder of files with outputs on both datasets, or two folders with those on D and on D′.
+        used: recordings that are evidence already; their files are left out.
+
+    Raises:
+        DatasetError: there are no such folders, or what does not go with them was asked for.
+        ParameterError: the seconds are negative.
+    """
+    if words.paired or words.blocks is not None:
+        raise DatasetError("Files are followed without pairs and blocks; read them once for these, without {}.", FOLLOW)
+    if words.follow is None or not words.follow >= 0:
+        raise ParameterError("{} must be at least 0, not {}.", FOLLOW, words.follow)
+    for word in words.files:
+        if not Path(word).is_dir():
+            raise DatasetError("{} waits for new files in folders, and {} is none.", FOLLOW, word)
+    if len({os.path.realpath(word) for word in words.files}) < len(words.files):
+        raise DatasetError("Both folders are the same one; the outputs on D and on D′ come from two.")
+    known = {digest: source for one in used for source, _, digest in [one.rpartition(" ")]}
+    read = _Read(words, used=known)
+    return _followed(words, read, _coming(words, read))
+
+
+def _followed(words: RecordedFiles, read: _Read, files: Iterator[str | None]) -> Recorded:
+    assert words.follow is not None
+    arrivals = (None if file is None else _arrival(file, words, read) for file in files)
+    stream = Followed(arrivals, idle=words.follow, shuffled=not words.ordered)
+    labels = _labels(*words.files) if len(words.files) == 2 else ("D", "D′")
+    return Recorded([], [], words.name or RECORDED, labels, shuffled=not words.ordered, words=words, stream=stream)
+
+
+def _arrival(file: str, words: RecordedFiles, read: _Read) -> Arrival:
+    """The outputs on D and on D′ of one file."""
+    if len(words.files) == 1:
+        left, right = (part.outputs for part in _split(file, read))
+    else:
+        which = [Path(word) for word in words.files].index(Path(file).parent)
+        outputs = _of_one(_file(file, read), file, which).outputs
+        left, right = ([], outputs) if which else (outputs, [])
+    return Arrival(left, right, file, read.digests[-1])
+
+
+def _coming(words: RecordedFiles, read: _Read) -> Iterator[str | None]:
+    """The files that come into folders, in the order of their names where several do; None after each round.
+
+    A file is read when it has not changed from one round to the next.
+    """
+    assert words.follow is not None
+    done: dict[str, tuple[int, int]] = {}
+    before: dict[str, tuple[int, int]] = {}
+    last = time.monotonic()
+    while True:
+        now = {file: state for word in words.files for file in files_in(word) if (state := _state(file)) is not None}
+        for file in done:
+            if now.get(file, done[file]) != done[file]:
+                raise DatasetError(
+                    f"{file} has changed since it was read. Every output counts once: put new outputs into a new file, "
+                    "and give it this name when it is complete."
+                )
+        new = sorted((file for file in now if file not in done), key=lambda file: (Path(file).name, file))
+        for file in new:
+            if before.get(file) == now[file]:
+                done[file] = now[file]
+                if not read.skips(file, _digest(file)):
+                    yield file
+        if new:
+            last = time.monotonic()
+        elif time.monotonic() - last >= words.follow:
+            return
+        before = now
+        yield None
+        time.sleep(BETWEEN_ROUNDS)
+
+
+def _state(file: str) -> tuple[int, int] | None:
+    """What changes with a file's contents; None where it is gone."""
+    try:
+        state = os.stat(file)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
 
 
 def _arriving(lines: Iterable[str], words: RecordedFiles) -> Iterator[tuple[int, Any]]:
@@ -426,12 +619,26 @@ def _cell(text: str) -> int | float | str:
     return text
 
 
-def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = ()) -> Recorded:
+def again(
+    words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] = (), sources: Sequence[str] = ()
+) -> Recorded:
     """The recorded outputs of an earlier audit; files that have come into a folder since then are left out.
+
+    Args:
+        sources: where folders were followed, the files in the order in which they were read.
 
     Raises:
         UsageError: they have changed, or are gone.
     """
+    if words.follow is not None:
+        for source, digest in zip(sources, digests, strict=True):
+            try:
+                same = _digest(source) == digest
+            except DatasetError as error:
+                raise UsageError(f"The recorded outputs of this audit cannot be read again: {error}") from None
+            if not same:
+                raise _changed(source)
+        return _followed(words, _Read(words), iter(sources))
     if not digests:
         raise UsageError(
             "This audit was of a stream, read until it was decided, and a stream cannot be read again; to repeat an "
@@ -445,11 +652,15 @@ def again(words: RecordedFiles, digests: Sequence[str], *, used: Iterable[str] =
         number = next((i for i, one in enumerate(digests) if [one] != list(recorded.digests[i : i + 1])), len(digests))
         known = number < len(words.files) and len(digests) == len(words.files)
         name = "standard input" if words.files == (STDIN,) else words.files[number] if known else "a file"
-        raise UsageError(
-            f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only "
-            "be repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."
-        )
+        raise _changed(name)
     return recorded
+
+
+def _changed(name: str) -> UsageError:
+    return UsageError(
+        f"The recorded outputs are not those of this audit: the SHA-256 of {name} has changed. An audit can only be "
+        "repeated on the outputs that it was made from; audit the new ones with `dpaudit samples`."
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -34,6 +34,7 @@ from dpaudit.options import (
     GROUPS,
     JOBS,
     MIN_POWER,
+    MOST,
     PAIR,
     REALISED,
     RUNS,
@@ -251,7 +252,7 @@ class Request:
         if not LEAST_ALPHA <= probability(ALPHA, self.alpha) < 0.5:
             raise UsageError("{} must be at least {:g} and below 0.5, not {!r}.", ALPHA, LEAST_ALPHA, self.alpha)
         if self.runs is not None:
-            whole(RUNS, self.runs, least=1)
+            whole(RUNS if self.recorded is None else MOST, self.runs, least=1)
         if self.time is not None:
             positive(TIME, self.time)
         if self.call_time is not None:
@@ -420,7 +421,11 @@ class Request:
         if self.recorded is not None:
             if self.recorded.words is None:
                 raise UsageError("A request with recorded outputs themselves cannot be serialised; name files.")
-            value["recorded"] = {"words": vars(self.recorded.words), "sha256": self.recorded.digests}
+            files = self.recorded.files
+            value["recorded"] = {
+                "words": vars(self.recorded.words), "sha256": [digest for _, digest in files],
+                "sources": [source for source, _ in files],
+            }
         value["targets"] = [
             {"command": target.text, "persistent": target.persistent} if isinstance(target, Command) else target
             for target in self.targets
@@ -481,7 +486,9 @@ class Request:
             if (recorded := value.get("recorded")) is not None:
                 words = {**recorded["words"], "files": tuple(recorded["words"]["files"])}
                 used = [one for evidence in value["prior"].values() for one in evidence.get("data", ())]
-                made["recorded"] = again(RecordedFiles(**words), recorded["sha256"], used=used)
+                made["recorded"] = again(
+                    RecordedFiles(**words), recorded["sha256"], used=used, sources=recorded.get("sources", ())
+                )
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None

@@ -193,6 +193,7 @@ class StabilityJob:
 
     Args:
         target: the function, which takes no generator: it is called with None in its place.
+        subject: the function itself, as it was given or loaded; None for a transformation of another library.
         relation: of the inputs; one of `language.unordered` where records may come in any order.
         any_order: whether they may.
         metric: of the outputs.
@@ -209,6 +210,7 @@ class StabilityJob:
     """
 
     target: FunctionTarget
+    subject: object
     relation: Relation
     any_order: bool
     metric: str
@@ -259,6 +261,7 @@ def stability_job(request: StabilityRequest) -> StabilityJob:
     size, sizes = _sizes(request, stated, relation)
     return StabilityJob(
         target=FunctionTarget(name, source, _WithoutGenerator(function), container=None if stated else container),
+        subject=None if stated is not None else subject,
         relation=relation,
         any_order=any_order,
         metric=metric,

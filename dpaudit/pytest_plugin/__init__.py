@@ -11,7 +11,8 @@ the claim is refuted. A mark on the test, its class or its module holds what sev
         dp_audit(noisy_count)
         dp_audit(noisy_sum, epsilon=2.0)
 
-`dp_samples(D_outputs, Dprime_outputs, epsilon=1.0)` audits outputs that another system recorded in the same way.
+`dp_samples(D_outputs, Dprime_outputs, epsilon=1.0)` audits outputs that another system recorded in the same way, and
+`dp_stable(f, 2)` the stability of a deterministic function, which takes no share of α.
 
 The mark gives defaults and makes no audit: a test that bears it and audits nothing fails, because it would state what
 nothing has tested. What one mistaken test costs is bounded: the error α is the session's, shared over the tests that
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from dpaudit.pytest_plugin.auditor import Auditor, SamplesAuditor
     from dpaudit.pytest_plugin.session import Session
+    from dpaudit.pytest_plugin.stable import StabilityAuditor
 
 _PENDING = pytest.StashKey[list[Record]]()
 _MADE = pytest.StashKey[list[Record]]()
@@ -142,6 +144,28 @@ def dp_samples(request: pytest.FixtureRequest) -> SamplesAuditor:
     from dpaudit.pytest_plugin.auditor import SamplesAuditor
 
     return SamplesAuditor(*_what_an_auditor_has(request))
+
+
+@pytest.fixture
+def dp_stable(request: pytest.FixtureRequest) -> StabilityAuditor:
+    """Audit the stability of a deterministic function: `dp_stable(f, 2, data="integers(0, 100)")`.
+
+    Fails the test where two neighbouring datasets have outputs that are farther apart than claimed (with the pair and
+    both outputs), and where nothing could be tried. Nothing is sampled, so it takes no share of α, and the mark `dp`
+    has no defaults for it.
+
+    Args:
+        f: f(dataset), the name of one, or a transformation of OpenDP.
+        stability: c, or a map from the distance of two datasets to the largest distance of their outputs.
+        metric, relation, pair, data, size, any_order, read, pairs, time: as in `dpaudit.audit_stability`.
+
+    Returns:
+        The result; `result.distance` is the largest distance.
+    """
+    from dpaudit.pytest_plugin.stable import StabilityAuditor
+
+    item: pytest.Item = request.node
+    return StabilityAuditor(session_of(item.config), test_name(item), item.user_properties.extend)
 
 
 def _what_an_auditor_has(

@@ -17,6 +17,8 @@ SAMPLES_KEYWORDS = (
     "epsilon", "delta", "relation", "paired", "blocks", "ordered", "name", "time", "bits", "min_power", *_OWN
 )
 """Keyword arguments of `dp_samples`."""
+STABLE_KEYWORDS = ("metric", "relation", "pair", "data", "size", "any_order", "read", "pairs", "time")
+"""Keyword arguments of `dp_stable`."""
 _ELSEWHERE = {
     "seed": "it is set for the session: --dp-seed, or seed in [tool.dpaudit]",
     "alpha": "it is shared over all tests: --dp-alpha, or alpha in [tool.dpaudit]",

@@ -152,6 +152,12 @@ class Session:
             words += [f"--dp-evidence={self._name(settings.evidence)}", f"--dp-session={self.number}"]
         return shlex.join(words)
 
+    def repeated(self, test: str) -> str:
+        """The command that repeats what a test does without α."""
+        settings = self.settings
+        words = ["pytest", self._below_here(test), f"--dp-seed={settings.seed}"]
+        return shlex.join(words if settings.time is None else [*words, f"--dp-time={settings.time!r}"])
+
     def command(self) -> str:
         """The command that repeats the session."""
         return shlex.join(["pytest", *map(str, self.config.invocation_params.args)])

@@ -88,6 +88,14 @@ _OWN = (
         tags=("utility",),
     ),
     BugClass(
+        "stability-claim-violated", "StabilityClaimViolated",
+        "A deterministic function is less stable than claimed.",
+        "On two neighbouring datasets the outputs are farther apart than is claimed. Both distances are exact. Noise "
+        "that is added for the claimed distance is too small.",
+        f"Look at the pair and both outputs; fix the function, or claim more and add noise for that. {_REPLAY}",
+        precision="very-high", tags=("privacy", "stability"),
+    ),
+    BugClass(
         "unexpected-verdict", "UnexpectedVerdict",
         "The verdict is not the one that the catalogue expects.",
         "A claim that is known to be false was not refuted: either the mechanism was fixed, or the audit lost power.",

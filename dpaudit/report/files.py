@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dpaudit.results.model import Result
+    from dpaudit.results.stability import StabilityRecord
 
 STDOUT = "-"
 
@@ -61,8 +63,8 @@ def _to_markdown(result: Result, expect: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """Where a run's result goes besides the terminal; None for nowhere, "-" for stdout. Every field is an option.
+class FileOutputs:
+    """Where one result goes besides the terminal; None for nowhere, "-" for stdout. Every field is an option.
 
     Args:
         html: one HTML file; never stdout.
@@ -70,8 +72,6 @@ class Outputs:
         junit: JUnit XML.
         sarif: SARIF 2.1.0.
         markdown: Markdown for a pull request.
-        events: NDJSON, a line for each event, while the run goes on.
-        report: a folder of HTML pages; never stdout.
     """
 
     html: str | None = _output("Write an HTML report as a single file.", None)
@@ -79,8 +79,6 @@ class Outputs:
     junit: str | None = _output("Write JUnit XML: a test case for each claim; - for stdout.", _to_junit)
     sarif: str | None = _output("Write SARIF, for code scanning; - for stdout.", _to_sarif)
     markdown: str | None = _output("Write Markdown, for a pull request; - for stdout.", _to_markdown)
-    events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.", None)
-    report: str | None = _output(REPORT.about, None, REPORT.metavar)
 
     @property
     def named(self) -> dict[str, str]:
@@ -92,6 +90,20 @@ class Outputs:
     def take_stdout(self) -> bool:
         """Whether one of them is written to stdout, which then holds nothing else."""
         return STDOUT in self.named.values()
+
+
+@dataclass(frozen=True)
+class Outputs(FileOutputs):
+    """Where a run's result goes, also one of many audits; `FileOutputs`, and more.
+
+    Args:
+        html, json, junit, sarif, markdown: as of `FileOutputs`.
+        events: NDJSON, a line for each event, while the run goes on.
+        report: a folder of HTML pages; never stdout.
+    """
+
+    events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.", None)
+    report: str | None = _output(REPORT.about, None, REPORT.metavar)
 
 
 def read(path: str) -> Result:
@@ -111,7 +123,23 @@ def read(path: str) -> Result:
     return json_form.from_json(text, where=path)
 
 
-def refuse_unwritable(outputs: Outputs, inputs: Iterable[str] = ()) -> None:
+def stability_in(path: str) -> StabilityRecord | None:
+    """The result in a file that `dpaudit stability --json` wrote; None where the file is another or cannot be read.
+
+    Raises:
+        ReportError: it is one with a mistake in it.
+    """
+    from dpaudit.results.stability import StabilityRecord
+
+    try:
+        text = read_file(path) if path else ""
+        value = json.loads(text)
+    except (OSError, ValueError):
+        return None
+    return StabilityRecord.from_json(text) if isinstance(value, dict) and {"metric", "allowed"} <= set(value) else None
+
+
+def refuse_unwritable(outputs: FileOutputs, inputs: Iterable[str] = ()) -> None:
     """Refuse report paths that cannot be written, or would overwrite one another or what the report is made from.
 
     Args:
@@ -129,7 +157,8 @@ def refuse_unwritable(outputs: Outputs, inputs: Iterable[str] = ()) -> None:
     if len(on_stdout) > 1:
         first, second, *_ = on_stdout
         raise ReportError(f"{first} and {second} cannot both write to stdout; name a file for one of them.")
-    taken = {Path(path).resolve() for path in inputs}
+    # resolve() raises where links form a loop; whoever reads such a file says so
+    taken = {Path(os.path.realpath(path)) for path in inputs}
     written: dict[Path, str] = {}
     for option, path in named.items():
         if path == STDOUT:
@@ -143,7 +172,7 @@ def refuse_unwritable(outputs: Outputs, inputs: Iterable[str] = ()) -> None:
         if option == "--report":
             _refuse_folder(file, taken, written)
         else:
-            _refuse_file(option, path, taken, outputs.report)
+            _refuse_file(option, path, taken, named.get("--report"))
 
 
 def _refuse_file(option: str, path: str, taken: set[Path], report: str | None) -> None:
@@ -208,7 +237,7 @@ def write(
     renderers = {f"--{field.name}": field.metadata["render"] for field in fields(Outputs)}
     times = sum(option in outputs.named for option in ("--html", "--report"))
     with Writing(progress, times * len(result.audits)) as writing:
-        for option, path in sorted(outputs.named.items(), key=lambda item: (item[1] == STDOUT, item[0] != "--json")):
+        for option, path in _ordered(outputs):
             try:
                 if option == "--report":
                     from dpaudit.report.report_dir import write_report
@@ -234,6 +263,53 @@ def write(
                     raise
                 failures.append(WriterError(option, path, error))
     return failures
+
+
+def _ordered(outputs: FileOutputs) -> list[tuple[str, str]]:
+    """Options and paths in the order in which they are written."""
+    return sorted(outputs.named.items(), key=lambda item: (item[1] == STDOUT, item[0] != "--json"))
+
+
+def write_stability(result: StabilityRecord, outputs: FileOutputs) -> list[ReportError]:
+    """Write every report of an audit of stability, as `write` does; the errors of those that cannot be written."""
+    failures: list[ReportError] = []
+    for option, path in _ordered(outputs):
+        try:
+            _save(path, stability_text(result, option))
+        except ReportError as error:
+            failures.append(error)
+        except Exception as error:
+            # a bug in one report must not take the others with it
+            if os.environ.get("DPAUDIT_TRACEBACK"):
+                raise
+            failures.append(WriterError(option, path, error))
+    return failures
+
+
+def stability_text(result: StabilityRecord, option: str) -> str:
+    """What an option writes of an audit of stability.
+
+    Args:
+        result: the audit.
+        option: "--html", "--json", "--junit", "--sarif" or "--markdown".
+    """
+    if option == "--json":
+        return result.to_json()
+    if option == "--html":
+        from dpaudit.report.html import stability_to_html
+
+        return stability_to_html(result)
+    if option == "--junit":
+        from dpaudit.report.junit import stability_to_junit
+
+        return stability_to_junit(result)
+    if option == "--sarif":
+        from dpaudit.report.sarif import stability_to_sarif
+
+        return stability_to_sarif(result)
+    from dpaudit.report.markdown import stability_to_markdown
+
+    return stability_to_markdown(result)
 
 
 def _save(path: str, text: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -19,7 +20,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dpaudit.report import chains, loss_breakdown, numbers, plain_words, utility, wording
+from dpaudit.report import chains, loss_breakdown, numbers, plain_words, stability, utility, wording
 from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
@@ -41,6 +42,7 @@ from dpaudit.results.model import (
     Verdict,
 )
 from dpaudit.results.plain import in_json, visible
+from dpaudit.results.stability import StabilityRecord
 
 _FOLDED_FROM = 4  # audits; fewer are unfolded
 _GROUPED_FROM = 20  # audits; the overview of fewer is one table
@@ -75,6 +77,15 @@ class _ScaleRow:
     stop: float
     beyond: bool
     """Whether it goes on past the right edge."""
+
+
+@dataclass(frozen=True)
+class _StabilityView:
+    """What the template needs to know of an audit of stability beyond its fields; as of `_View`."""
+
+    parts: list[Part]
+    scale: list[_ScaleRow]
+    claim_at: float
 
 
 @dataclass(frozen=True)
@@ -275,11 +286,31 @@ def to_html(
         ],
         shared_figures=Markup(page.shared),
         figure_rules=Markup(page.rules),
-        # the same bytes whenever it is made
-        data=b64encode(gzip.compress(data.encode(), mtime=0)).decode(),
+        data=_packed(data),
         data_file="",
     )
     return visible(_charts_once(text))
+
+
+def stability_to_html(result: StabilityRecord) -> str:
+    """An audit of stability as the text of one HTML file.
+
+    Raises:
+        ReportError: it cannot be written as JSON, which the page holds.
+    """
+    pair = result.pair
+    text = environment().get_template("stability.html.j2").render(
+        result=result,
+        view=_StabilityView(
+            [] if pair is None else compare(pair.left, pair.right, columns=pair.columns), *_distances(result)
+        ),
+        phrase=stability.verdict_phrase(result),
+        badge=_badge(result.verdict, stability.verdict_phrase(result), refutable=not result.proved),
+        assurance=stability.assurance(result),
+        method=stability.method(result),
+        data=_packed(replace(result, seconds=0.0).to_json()),
+    )
+    return visible(text)
 
 
 def to_index(result: Result, *, places: Mapping[str, str], data_file: str) -> str:
@@ -328,6 +359,11 @@ def _charts_once(page: str) -> str:
     page = _CHART.sub(lambda m: f'<use href="#{names[m[0]]}"/>' if m[0] in names else m[0], page)
     groups = "".join(f'<g id="{name}">{chart}</g>\n' for chart, name in names.items())
     return page.replace("<defs>\n", f"<defs>\n{groups}", 1)
+
+
+def _packed(data: str) -> str:
+    """The data of a page, for a link; the same bytes whenever it is made."""
+    return b64encode(gzip.compress(data.encode(), mtime=0)).decode()
 
 
 def embedded_json(page: str) -> str:
@@ -519,6 +555,22 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     return rows, at(claim)
 
 
+def _distances(result: StabilityRecord) -> tuple[list[_ScaleRow], float]:
+    """The rows of the chart of an audit of stability, and the position of the claim."""
+    allowed, distance = result.allowed_float or 0.0, result.distance_float
+    end = max(allowed, distance or 0.0) * 1.18 or 1.0
+
+    def at(x: float) -> float:
+        # doubles near the largest overflow above
+        return _percent(min(x / end, 1.0)) if math.isfinite(end) else 50.0
+
+    claim = _ScaleRow("claim", "allowed", stability.allowed(result), 0.0, at(allowed), beyond=False)
+    shown = 100.0 if distance is None else at(distance)
+    return [
+        claim, _ScaleRow("exact", "measured", stability.distance(result), 0.0, shown, beyond=distance is None)
+    ], at(allowed)
+
+
 _SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
 _POWER = re.compile(r"\be\^(?:\{([^{}]*)\}|(-?(?:\d+(?:\.\d+)?|ε)))")
 """Of e, in a sentence."""
@@ -527,10 +579,9 @@ _POWER = re.compile(r"\be\^(?:\{([^{}]*)\}|(-?(?:\d+(?:\.\d+)?|ε)))")
 def _verdict(audit: Audit | UtilityAudit) -> Markup:
     """The verdict with a sign and a frame, so that it does not rest on colour, and whether it is expected."""
     phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
-    kind = " refutable" if audit.verdict is Verdict.PASS and phrase != "PASS · proved" else ""
-    kind += " expected" if audit.as_expected else ""
-    sign = _SIGNS[audit.verdict]
-    text = Markup('<span class="badge {}{}">{} {}</span>').format(audit.verdict.value, kind, sign, phrase)
+    text = _badge(
+        audit.verdict, phrase, refutable=phrase != "PASS · proved", expected=" expected" if audit.as_expected else ""
+    )
     if isinstance(audit, Audit) and wording.leaks_beside(audit):
         text += Markup(' <span class="wrong">⚠ {}</span>').format(wording.VULNERABLE)
     if audit.as_expected:
@@ -538,6 +589,11 @@ def _verdict(audit: Audit | UtilityAudit) -> Markup:
     return text + Markup(' <strong class="wrong">✗ {}</strong>').format(expectation) if (
         expectation := wording.expectation(audit)
     ) else text
+
+
+def _badge(verdict: Verdict, phrase: str, *, refutable: bool, expected: str = "") -> Markup:
+    kind = (" refutable" if verdict is Verdict.PASS and refutable else "") + expected
+    return Markup('<span class="badge {}{}">{} {}</span>').format(verdict.value, kind, _SIGNS[verdict], phrase)
 
 
 def timings_text(result: Result) -> str:

@@ -10,15 +10,17 @@ The same result gives the same text, except for the attributes `time` and `times
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from dpaudit.report import wording
+from dpaudit.report import stability, wording
 from dpaudit.report.short import audit_text, what_matters
 from dpaudit.results.faults import Fault, fault
-from dpaudit.results.model import Audit, Result, UtilityAudit
+from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import one_line, visible
+from dpaudit.results.stability import StabilityRecord
 
 _FAILURES = {Fault.REFUTED, Fault.UNEXPECTED}
 
@@ -49,14 +51,44 @@ def to_junit(result: Result, *, expect: bool = False) -> str:
         case = SubElement(suite, "testcase", classname="dpaudit", name="the whole run", time="0.000")
         SubElement(case, "error", type="interrupted", message="Interrupted: audits that had not ended are missing.")
         kinds.update(["error"])
+    return _document(suite, kinds, result.timings.seconds, _timestamp(result))
+
+
+def stability_to_junit(result: StabilityRecord) -> str:
+    """An audit of stability as JUnit XML: one test case."""
+    suite = Element("testsuite", name="dpaudit")
+    about = {"command": result.command, "seed": str(result.seed), **dict(sorted(result.environment.items()))}
+    _properties(suite, about)
+    case = SubElement(
+        suite, "testcase", classname=one_line(result.name, most=200), name="stability",
+        time=f"{max(result.seconds, 0.0):.3f}",
+    )
+    facts = {
+        "verdict": result.verdict.value, "claim": result.claim, "distance": result.distance, "allowed": result.allowed,
+        "pairs": str(result.pairs), "replay": result.replay,
+    }
+    _properties(case, facts)
+    kind = {Verdict.FAIL: "failure", Verdict.INCONCLUSIVE: "error", Verdict.PASS: ""}[result.verdict]
+    text = stability.stability_text(result)
+    if kind:
+        problem = Fault.REFUTED if kind == "failure" else Fault.INCONCLUSIVE
+        message = one_line(f"{result.verdict.value.upper()}: {result.reason}", most=500)
+        SubElement(case, kind, type=str(problem), message=message).text = visible(text)
+    else:
+        SubElement(case, "system-out").text = visible(text)
+    return _document(suite, Counter([kind]), result.seconds, "")
+
+
+def _document(suite: Element, kinds: Counter[str], seconds: float, timestamp: str) -> str:
+    """The text of a suite, with its counts."""
     counts = {
         "tests": str(kinds.total()),
         "failures": str(kinds["failure"]),
         "errors": str(kinds["error"]),
         "skipped": "0",
-        "time": f"{max(result.timings.seconds, 0.0):.3f}",
+        "time": f"{max(seconds, 0.0):.3f}",
     }
-    suite.attrib.update(counts | ({"timestamp": stamp} if (stamp := _timestamp(result)) else {}))
+    suite.attrib.update(counts | ({"timestamp": timestamp} if timestamp else {}))
     root = Element("testsuites", {"name": "dpaudit"} | {key: counts[key] for key in counts if key != "skipped"})
     root.append(suite)
     ElementTree.indent(root)
@@ -121,7 +153,7 @@ def _number(value: float | None) -> str | None:
     return None if value is None else repr(value)
 
 
-def _properties(parent: Element, values: dict[str, str | None]) -> None:
+def _properties(parent: Element, values: Mapping[str, str | None]) -> None:
     properties = SubElement(parent, "properties")
     for name, value in values.items():
         if value is not None:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dpaudit.report import utility, wording
+from dpaudit.report import stability, utility, wording
 from dpaudit.report.short import audit_text, phrase, what_matters
 from dpaudit.results.faults import Fault, fault
 from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import flat, one_line, visible
+from dpaudit.results.stability import StabilityRecord
 
 MOST = 65_536
 """GitHub's limit on the characters of a comment; used here as a limit on bytes of UTF-8."""
@@ -24,6 +25,7 @@ _APART = "<!-- -->"
 _MOST_DETAILS = 8_000  # bytes of one folded block
 _CLAIMS = "| Verdict | Audit | Claim (ε, δ) | Lower bound on ε | Exact ε |\n|---|---|---|--:|--:|\n"
 _GUARANTEES = "| Verdict | Utility | Guarantee | Guaranteed | Success |\n|---|---|---|--:|--:|\n"
+_DISTANCES = "| Verdict | Function | Claim | Distance | Allowed |\n|---|---|---|--:|--:|\n"
 _SPARED = 400  # bytes for the lines that count what was left out
 _Kind = TypeVar("_Kind", Audit, UtilityAudit)
 _SIGNS = {Verdict.FAIL: "❌", Verdict.PASS: "✅", Verdict.INCONCLUSIVE: "⚠️"}
@@ -61,6 +63,23 @@ def to_markdown(result: Result, *, expect: bool = False, most: int = MOST) -> st
     )
     claims = _table(result.audits, _CLAIMS, _row, left - len(guarantees.encode()), expect=expect)
     return head + claims + guarantees + details + foot
+
+
+def stability_to_markdown(result: StabilityRecord) -> str:
+    """An audit of stability as Markdown, for a comment or a job summary."""
+    words = stability.verdict_phrase(result)
+    shown = f"**{words}**" if result.verdict is Verdict.FAIL else words
+    cells = [
+        f"{_SIGNS[result.verdict]} {shown}", f"<code>{_text(one_line(result.name, most=120))}</code>",
+        _text(one_line(result.claim, most=300)), _text(one_line(stability.distance(result), most=80)),
+        _text(one_line(stability.allowed(result), most=80)),
+    ]
+    head = f"## dpaudit: {_text(result.name)}: {words}\n\n{_text(stability.assurance(result))}\n\n"
+    summary = html.escape(one_line(f"{result.name}: {result.reason}", most=300), quote=False)
+    text = _block(stability.stability_text(result), _MOST_DETAILS)
+    folded = f"<details><summary>{_unlinked(summary)}</summary>\n\n{text}\n</details>\n\n"
+    foot = f"To reproduce this result:\n\n{_block(flat(result.command), 2_000)}\n"
+    return f"{head}{_DISTANCES}| {' | '.join(cells)} |\n\n{folded}{foot}"
 
 
 def _table(

@@ -12,13 +12,14 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from dpaudit.report import utility, wording
+from dpaudit.report import stability, utility, wording
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import plot_figures
 from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import environment
 from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import visible
+from dpaudit.results.stability import StabilityRecord
 
 MOST_ROWS = 40
 """Audits in the overview."""
@@ -77,6 +78,30 @@ def to_fragment(result: Result) -> str:
     return visible(text.removesuffix("\n"))
 
 
+def stability_to_fragment(result: StabilityRecord) -> str:
+    """The fragment of an audit of stability."""
+    phrase, pair = stability.verdict_phrase(result), result.pair
+    badge = _badge_of(result.verdict, phrase, weak=result.verdict is Verdict.PASS and not result.proved)
+    sides = [f"{name} {output}" for name, output in zip(("D", "D′"), result.outputs, strict=False)]
+    view = _View(
+        badge=badge,
+        name=f"{result.name} · stability",
+        headline=result.reason,
+        facts=[("claim", [result.claim])],
+        pair="" if pair is None else wording.pair_name(pair),
+        parts=[] if pair is None else compare(pair.left, pair.right, columns=pair.columns, limit=_PIECES),
+        after=[(name, lines) for name, lines in (("outputs", sides), ("notes", result.notes)) if lines],
+        again=result.command,
+        figures=[],
+        open=True,
+    )
+    text = environment().get_template("notebook.html.j2").render(
+        css=_css(), title="", error=stability.assurance(result).removesuffix("."), several=False, interrupted=False,
+        rows=[], omitted=0, hidden=0, comparison="", views=[view],
+    )
+    return visible(text.removesuffix("\n"))
+
+
 @cache
 def _css() -> Markup:
     return Markup(files("dpaudit.report").joinpath("templates/notebook.css").read_text(encoding="utf-8"))
@@ -86,9 +111,13 @@ def _badge(audit: Audit | UtilityAudit) -> Markup:
     """The verdict with a sign and a frame, so that it does not depend on colour."""
     phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
     proved = isinstance(audit, Audit) and audit.evidence is EvidenceKind.EXHAUSTIVE
-    weak = " dpa-weak" if audit.verdict is Verdict.PASS and not proved else ""
+    return _badge_of(audit.verdict, phrase, weak=audit.verdict is Verdict.PASS and not proved)
+
+
+def _badge_of(verdict: Verdict, phrase: str, *, weak: bool) -> Markup:
+    shade = " dpa-weak" if weak else ""
     return Markup('<span class="dpa-badge dpa-{}{}">{} {}</span>').format(
-        audit.verdict.value, weak, _SIGNS[audit.verdict], phrase
+        verdict.value, shade, _SIGNS[verdict], phrase
     )
 
 

@@ -10,18 +10,19 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from dpaudit.report import wording
+from dpaudit.report import stability, wording
 from dpaudit.report.bug_classes import OWN, BugClass, bug_class, known_bug_of, leaks_besides
 from dpaudit.report.short import audit_text, headline, phrase
 from dpaudit.results.faults import Fault, exit_code, fault
-from dpaudit.results.model import Audit, Location, Result, UtilityAudit
+from dpaudit.results.model import Audit, Location, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import in_json, one_line, visible
+from dpaudit.results.stability import StabilityRecord
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
@@ -46,24 +47,70 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
         if known_bug is not None:
             effects.setdefault(kind.id, {})[audit.name] = known_bug.effect
     order = {name: i for i, name in enumerate(rules)}
-    version = result.environment.get("dpaudit", "unknown")
+    return _log(
+        [_rule(kind, effects.get(kind.id, {})) for kind in rules.values()],
+        _invocation(result, expect=expect),
+        [_result(audit, kind, order[kind.id], expect=expect) for audit, kind in findings],
+        {
+            "verdicts": dict(sorted(Counter(phrase(audit) for audit in result.every).items())),
+            "seed": result.seed,
+            "alpha": result.alpha,
+        },
+        result.environment,
+    )
+
+
+def stability_to_sarif(result: StabilityRecord) -> str:
+    """An audit of stability as SARIF 2.1.0: a result unless it passes."""
+    kind = {Verdict.FAIL: OWN["stability-claim-violated"], Verdict.INCONCLUSIVE: OWN["inconclusive"]}.get(
+        result.verdict
+    )
+    words = stability.verdict_phrase(result)
+    findings: list[dict[str, object]] = []
+    if kind is not None:
+        said = one_line(f"{result.name}: {words}: {result.reason}", most=1500)
+        facts = {
+            "verdict": result.verdict.value, "reasonCode": result.reason_code.value, "claim": result.claim,
+            "distance": result.distance, "allowed": result.allowed, "replay": result.replay,
+            "details": stability.stability_text(result),
+        }
+        findings.append({
+            "ruleId": kind.id,
+            "ruleIndex": 0,
+            "level": kind.level,
+            "message": {"text": _message(f"{said} Reproduce with: {result.command}")},
+            "locations": [_location(result)],
+            "partialFingerprints": _fingerprint(kind.id, result.name, result.claim),
+            "properties": {name: visible(value) for name, value in facts.items() if value is not None},
+        })
+    invocation: dict[str, object] = {
+        "commandLine": visible(result.command), "executionSuccessful": True, "exitCode": result.exit_code,
+    }  # fmt: skip
+    rules = [] if kind is None else [_rule(kind, {})]
+    return _log(rules, invocation, findings, {"verdicts": {words: 1}, "seed": result.seed}, result.environment)
+
+
+def _log(
+    rules: list[dict[str, object]], invocation: dict[str, object], results: list[dict[str, object]],
+    properties: dict[str, object], environment: Mapping[str, str],
+) -> str:
+    """A SARIF log with one run."""
+    version = environment.get("dpaudit", "unknown")
     driver: dict[str, object] = {
         "name": "dpaudit",
         "version": visible(version),
         **({"semanticVersion": version} if _is_semantic(version) else {}),
-        "rules": [_rule(kind, effects.get(kind.id, {})) for kind in rules.values()],
+        "rules": rules,
     }
     run: dict[str, object] = {
         "tool": {"driver": driver},
-        "invocations": [_invocation(result, expect=expect)],
+        "invocations": [invocation],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of dpaudit."}}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(audit, kind, order[kind.id], expect=expect) for audit, kind in findings],
+        "results": results,
         "properties": {
-            "verdicts": dict(sorted(Counter(phrase(audit) for audit in result.every).items())),
-            "seed": result.seed,
-            "alpha": result.alpha,
-            "environment": {visible(name): visible(text) for name, text in sorted(result.environment.items())},
+            **properties,
+            "environment": {visible(name): visible(text) for name, text in sorted(environment.items())},
         },
     }
     value = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -107,7 +154,6 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
     if leak and isinstance(audit, Audit) and leaks_besides(audit):
         said = f"{name}: {wording.floating_point_sentence(audit)}."
     text = f"{one_line(said, most=1500)} Reproduce with: {again}"
-    key = "\0".join((kind.id, audit.name, audit.case, audit.claim.statement))
     entry: dict[str, object] = {
         "ruleId": kind.id,
         "ruleIndex": index,
@@ -115,12 +161,16 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
         "level": "error" if fault(audit) is Fault.REFUTED else kind.level,
         "message": {"text": _message(text)},
         "locations": [_location(audit)],
-        "partialFingerprints": {"dpauditClaim/v1": hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32]},
+        "partialFingerprints": _fingerprint(kind.id, audit.name, audit.case, audit.claim.statement),
         "properties": _facts(audit),
     }
     if expect and audit.as_expected and fault(audit) is not None and fault(audit, expect=True) is None:
         entry["suppressions"] = [{"kind": "external", "justification": "The catalogue expects this verdict."}]
     return entry
+
+
+def _fingerprint(*words: str) -> dict[str, str]:
+    return {"dpauditClaim/v1": hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()[:32]}
 
 
 def _facts(audit: Audit | UtilityAudit) -> dict[str, object]:
@@ -148,7 +198,7 @@ def _facts(audit: Audit | UtilityAudit) -> dict[str, object]:
     }
 
 
-def _location(audit: Audit | UtilityAudit) -> dict[str, object]:
+def _location(audit: Audit | UtilityAudit | StabilityRecord) -> dict[str, object]:
     """Where the mechanism's source code is, and its name; the name alone where that is not known."""
     where = audit.location
     name = {"name": visible(audit.name), "fullyQualifiedName": visible(where.name if where else audit.name)}

@@ -95,7 +95,10 @@ def _pair(audit: Audit, *, verbose: bool) -> list[str]:
             lines += ["".join(piece.text for piece in line) for line in part.lines()]
             continue
         head = f"{part.name}: " if part.name else ""
-        lines += [f"{name:3} {head}{excerpt.text()}  ({excerpt.size})" for name, excerpt in _excerpts(part)]
+        lines += [
+            f"{name:3} {head}{excerpt.text()}{f'  ({excerpt.size})' if excerpt.size else ''}"
+            for name, excerpt in _excerpts(part)
+        ]
     return lines
 
 

@@ -160,8 +160,10 @@ def certified_sentence(audit: Audit, *, short: bool = False) -> str | None:
     if (of_curve := curve_bound(audit)) is not None and short:
         return f"{of_curve} with {percent(audit.confidence, digits=1)} confidence (claim {stated_curve(audit)})"
     more = "" if of_curve is None else f"{of_curve} (claim {stated_curve(audit)}); "
+    # the e-process refuted the claimed ε itself and nothing above it
+    at_claim = audit.verdict is Verdict.FAIL and audit.epsilon_lower == audit.claim.epsilon > 0
     return more + (
-        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with "
+        f"ε {'>' if at_claim else '≥'} {bound} at δ = {small(audit.claim.delta)} with "
         f"{percent(audit.confidence, digits=1 if short else 2)} confidence (claim {stated(audit.claim.epsilon)})"
     )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
+from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, EVIDENCE, FOLLOW, MIN_POWER, PAIR, RUNS, SIZE, TIME, Door
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
@@ -21,7 +21,7 @@ Code: TypeAlias = Literal[
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted", "interrupted",
-    "no_claim", "stream_ended",
+    "no_claim", "stream_ended", "followed_not_refuted",
 ]
 Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
 """A value of a reason or a note."""
@@ -205,8 +205,10 @@ class SampledRefutation(Reason):
     prior: bool
 
     def sentence(self, door: Door) -> str:
+        # the e-process may have refuted the claimed ε itself and nothing above it
+        sign = ">" if self.epsilon_lower == self.claimed_epsilon > 0 else "≥"
         text = (
-            f"The samples show ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
+            f"The samples show ε {sign} {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
             f"(claimed {self.claimed_epsilon:.6g}) with {100 * self.confidence:g} % confidence"
         )
         if self.bits:
@@ -644,6 +646,28 @@ class StreamEnded(Reason):
             f"The stream ended after {self.samples:,} samples per dataset of the {self.planned:,} that were planned, "
             "before an event could be counted on fresh ones. Their test does not refute the claim. Plan for as many "
             "samples as there will be, or record them and audit the file."
+        )
+
+
+@dataclass(frozen=True)
+class FollowedNotRefuted(Reason):
+    """The files of folders were read as they came, and the claim is not refuted.
+
+    Args:
+        samples: per dataset, that were used.
+        idle: seconds without a new file, which ended it; None if something else did.
+    """
+
+    code = "followed_not_refuted"
+    samples: int
+    idle: float | None
+
+    def sentence(self, door: Door) -> str:
+        waited = "So far" if self.idle is None else f"No new file came for {duration(self.idle)}, and"
+        return (
+            f"{waited} the {self.samples:,} samples per dataset do not refute the claim. A test that may stop at "
+            "any time counts no event on fresh samples, so nothing is known of the violations that it would miss. Go "
+            f"on later with {FOLLOW.called(door)} and {EVIDENCE.called(door)}."
         )
 
 

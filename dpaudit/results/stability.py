@@ -7,8 +7,11 @@ no statistics.
 from __future__ import annotations
 
 import json
+import math
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Self
 
 import msgspec
@@ -20,10 +23,27 @@ from dpaudit.results.model import Verdict
 from dpaudit.results.plain import in_json
 from dpaudit.results.records import Location, PairRecord
 
-__all__ = ["FORMAT_VERSION", "StabilityCode", "StabilityRecord"]
+__all__ = ["FORMAT_VERSION", "StabilityCode", "StabilityRecord", "shown_number"]
 
 FORMAT_VERSION = "1.0"
 """Version of the JSON form, major.minor."""
+_SHOWN_DIGITS = 20
+
+
+def shown_number(value: Fraction) -> str:
+    """A whole number, a double as Python writes it, a fraction, or the double next to a long fraction."""
+    try:
+        decimal = float(value)
+    except OverflowError:
+        decimal = math.inf
+    if value.denominator == 1 and len(str(value)) <= _SHOWN_DIGITS:
+        return str(value)
+    if math.isfinite(decimal) and Fraction(decimal) == value:
+        return repr(decimal)
+    fraction = str(value)
+    if len(fraction) <= _SHOWN_DIGITS:
+        return fraction
+    return f"about {decimal!r}" if math.isfinite(decimal) else f"more than {sys.float_info.max:.3g}"
 
 
 class StabilityCode(StrEnum):

@@ -18,16 +18,29 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.clopper_pearson import check_alpha, check_counts, check_delta, check_epsilon, upper
 
-__all__ = ["delta_of", "epsilon_of", "mu_lower", "mu_of", "mu_of_errors", "mu_of_guesses"]
+__all__ = ["delta_of", "epsilon_of", "mu_lower", "mu_of", "mu_of_errors", "mu_of_guesses", "tradeoff"]
 
 _STEPS = 80
 _MOST = 1e3
 """Largest μ that is searched; δ is 1 in doubles long before."""
+
+
+def tradeoff(mu: float, type_one: ArrayLike) -> FloatArray:
+    """The least type II error of a test of a μ-GDP mechanism at type I errors in [0, 1]: G above; shape as given.
+
+    Raises ValueError if mu is negative or not finite.
+    """
+    _check_mu(mu)
+    least: FloatArray = ndtr(-ndtri(np.asarray(type_one, dtype=np.float64)) - mu)
+    return least
 
 
 def delta_of(mu: float, epsilon: float) -> float:

@@ -11,6 +11,9 @@ that it gives may take the best threshold of the same scores, at every δ. Both 
 errors; mirroring an attack that is worse than guessing would need lower ones. A score that is low for canaries in the
 data has to be negated.
 
+Each limit is of one error and uses scores of one kind, so these limits hold whatever the dependence between scores "in"
+and "out": pairs of dependent scores are allowed if the pairs are independent. AUROC and TPR need independent kinds.
+
 AUROC: P(in > out) + P(in = out) / 2, a two-sample U-statistic. A mean over all pairings of min(n, m) independent terms,
 it has the tails of one such mean: W. Hoeffding, "Probability inequalities for sums of bounded random variables",
 Journal of the American Statistical Association 58 (1963), Theorem 1 and Section 5b.
@@ -34,7 +37,12 @@ from dpaudit.stats import bands
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta, lower, upper
 
-__all__ = ["Band", "Best", "Interval", "UpperErrors", "auroc", "tpr_at_fpr", "tradeoff_band", "upper_errors"]
+__all__ = [
+    "Band", "Best", "Excess", "Interval", "UpperErrors", "auroc", "tpr_at_fpr", "tradeoff_band", "upper_errors",
+]
+
+_ROUNDING = 1e-12
+"""Of trade-off functions in doubles: an excess that is smaller counts as none."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,22 @@ class Best:
     epsilon: float
     threshold: float
     above: bool
+
+
+@dataclass(frozen=True)
+class Excess:
+    """The threshold at which the errors are farthest below a trade-off function.
+
+    Args:
+        threshold: of the scores.
+        fpr, fnr: upper limits of both errors there.
+        least: the FNR that the trade-off function leaves to every test with this FPR; it is above `fnr`.
+    """
+
+    threshold: float
+    fpr: float
+    fnr: float
+    least: float
 
 
 @dataclass(frozen=True)
@@ -91,6 +115,24 @@ class UpperErrors:
     def epsilon(self, delta: float) -> float:
         """The `epsilon` of `best`."""
         return self.best(delta).epsilon
+
+    def excess(self, least: FloatArray) -> Excess | None:
+        """Where the errors are below a trade-off function f, or None where they are nowhere.
+
+        Every test has FNR ≥ f(FPR) if the mechanism is f-DP, and f does not increase. So limits with fnr < f(fpr) at
+        one threshold refute f-DP; as all limits hold together, f is compared at all thresholds with one alpha.
+
+        Args:
+            least: f at every `fpr`, of a symmetric f (or an f of both directions): one comparison covers both.
+
+        Source: J. Dong, A. Roth and W. Su, "Gaussian differential privacy", Journal of the Royal Statistical Society B
+        84 (2022), Definition 2.3.
+        """
+        gaps = least - self.fnr
+        at = int(gaps.argmax())
+        if gaps[at] <= _ROUNDING:
+            return None
+        return Excess(*(float(one[at]) for one in (self.threshold, self.fpr, self.fnr, least)))
 
     @property
     def mu(self) -> float:

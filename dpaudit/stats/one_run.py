@@ -32,7 +32,7 @@ Canaries may interact in the mechanism in any way. Numbers of guesses tried on t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -43,7 +43,7 @@ from dpaudit.stats.clopper_pearson import check_alpha, check_counts, check_delta
 
 __all__ = [
     "approximate_curve", "check_guesses", "curve_epsilon_lower", "epsilon_lower", "gaussian_curve", "impossible",
-    "mu_lower", "p_value", "tail_bound",
+    "mu_lower", "p_value", "profile_curve", "tail_bound",
 ]
 
 InverseOfPower: TypeAlias = Callable[[float], float]
@@ -125,13 +125,32 @@ def approximate_curve(epsilon: float, delta: float) -> InverseOfPower:
     return lambda power: max(0.0, (power - delta) / ratio, 1 - delta - ratio * (1 - power))
 
 
+def profile_curve(points: Sequence[tuple[float, float]]) -> InverseOfPower:
+    """Several (ε, δ) that all hold, for `tail_bound`: the smallest of their powers, inverted.
+
+    Args:
+        points: at least one (ε, δ), as for `approximate_curve`.
+    """
+    for epsilon, delta in points:
+        check_epsilon(epsilon)
+        check_delta(delta)
+    epsilons, deltas = np.array(points, dtype=np.float64).T
+    ratios = np.exp(epsilons)
+
+    def inverse(power: float) -> float:
+        lines = np.maximum((power - deltas) / ratios, 1 - deltas - ratios * (1 - power))
+        return max(0.0, float(lines.max()))
+
+    return inverse
+
+
 def tail_bound(n: int, guessed: int, correct: int, curve: InverseOfPower) -> float:
     """A p-value of "no coin can be told better than this curve allows", by the second theorem above; rounded up.
 
     Args:
         n, guessed, correct: as for `p_value`; ``guessed`` must have been fixed before the run.
-        curve: `gaussian_curve` or `approximate_curve`, or the inverse of another concave power curve of a symmetric
-            trade-off curve.
+        curve: `gaussian_curve`, `approximate_curve` or `profile_curve`, or the inverse of another concave power curve
+            of a symmetric trade-off curve.
 
     Raises ValueError if a count is out of range.
     """

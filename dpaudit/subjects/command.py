@@ -73,6 +73,9 @@ LONGEST_NAME = 80
 _SHOWN = 60
 _READ = 1 << 18
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(inf(inity)?|nan)", re.IGNORECASE)
+_ONE_LINE = (
+    "a persistent command answers with one line, a JSON list of outputs, and prints nothing else on its stdout."
+)
 _FILES = {"{dataset}": "json", "{dataset.csv}": "csv"}
 """What is replaced by the path of a file, and its format."""
 _SEED = "{seed}"
@@ -456,6 +459,10 @@ class _Line:
         self._busy = True
         try:
             into, out = process.stdin.fileno(), process.stdout.fileno()
+            if self._answered and (early := self._printed(out)):
+                raise OutputError(
+                    f"{self._name} printed {early!r}, which answers no request; {_ONE_LINE}"
+                )
             rest = memoryview(requests.encode())
             while rest:
                 rest = rest[os.write(into, rest) :]
@@ -482,13 +489,15 @@ class _Line:
             self.show_errors()
         return answers
 
+    def _printed(self, out: int) -> str:
+        """What is there to be read before anything was asked for; it would be taken for the next answer."""
+        if not _readable(out, 0.0):
+            return ""
+        return one_line(os.read(out, _READ).decode("utf-8", "backslashreplace"), most=_SHOWN)
+
     def _await_first(self, out: int) -> None:
         """Tell the user, after a while, why a command may not answer."""
-        if not hasattr(select, "poll"):
-            return
-        poll = select.poll()
-        poll.register(out, select.POLLIN)
-        if not poll.poll(PATIENCE * 1000):
+        if not _readable(out, PATIENCE):
             self.show_errors()
             print(
                 f"dpaudit: {self._name} has not answered its first request for {PATIENCE:g} s. A persistent command "
@@ -524,8 +533,7 @@ class _Line:
             what = f"{lines} lines, {shown}" if lines > 1 else f"{shown}, which is not JSON"
             self.end()
             raise OutputError(
-                f"{self._name} answered a request with {what}; a persistent command answers with one line, a JSON "
-                "list of outputs, and prints nothing else on its stdout."
+                f"{self._name} answered a request with {what}; {_ONE_LINE}"
             ) from None
         if not isinstance(outputs, list) or len(outputs) != size:
             got = f"a list of {len(outputs)}" if isinstance(outputs, list) else repr(one_line(text, most=_SHOWN))
@@ -658,6 +666,15 @@ def _uninterrupted() -> Iterator[None]:
     for number in came[:1]:
         if callable(handler := kept[number]):
             handler(number, sys._getframe())
+
+
+def _readable(out: int, seconds: float) -> bool:
+    """Whether a read would return within so many seconds; it does at the end of the output, too."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(out, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
 
 
 def _append_only() -> int | None:

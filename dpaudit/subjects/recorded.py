@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
+from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.errors import DatasetError, NoMoreOutputsError
@@ -37,6 +37,11 @@ _BOTH = ("D", "D′")
 _PEEKED = 100
 """Outputs of a stream that are read before the first is used: they show whether its numbers are floats."""
 _MANTISSA = 1 << 53
+_SCALARS = (np.bool_, np.integer, np.floating)
+MOST_FOLLOWED = 10**9
+"""Outputs of each dataset of followed files, where nobody gave a number: more than there will be."""
+KEPT = 200_000
+"""Outputs of each dataset of a stream that are kept, to be examined at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +70,7 @@ class Recorded:
     shuffled: bool = True
     words: RecordedFiles | None = None
     stream: Stream | None = None
-    """Outputs that arrive while they are audited, instead of those of `left` and `right`."""
+    """Outputs that arrive while they are audited; `left` and `right` are then the first of those that have arrived."""
 
     def __post_init__(self) -> None:
         if self.stream is not None:
@@ -86,7 +91,9 @@ class Recorded:
 
     @property
     def both(self) -> tuple[Values, Values]:
-        """The outputs on D, and those on D′."""
+        """The outputs on D, and those on D′; of a stream the first of those that have arrived."""
+        if self.stream is not None:
+            return _stacked(self.stream.first[0]), _stacked(self.stream.first[1])
         return self.left, self.right
 
     @property
@@ -99,6 +106,8 @@ class Recorded:
     @property
     def shown(self) -> str:
         """What was recorded, with hashes, for reports."""
+        if isinstance(self.stream, Followed):
+            return f"outputs of {len(self.stream.read):,} files, in the order in which they came"
         if self.stream is not None:
             return "a stream of outputs"
         sizes = [f"{len(values):,} outputs of {label}" for label, values in zip(self.labels, self.both, strict=True)]
@@ -107,12 +116,19 @@ class Recorded:
     @property
     def recordings(self) -> list[str]:
         """What an e-value of these outputs rests on, for later audits: each counts once."""
-        return [f"{source} {digest[:16]}" for source, digest in zip(self.sources, self.digests, strict=True)]
+        return [f"{source} {digest[:16]}" for source, digest in self.files]
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """Sources and digests; where files are followed, of those that have been read."""
+        if isinstance(self.stream, Followed):
+            return list(self.stream.read)
+        return list(zip(self.sources, self.digests, strict=True))
 
     @property
     def number(self) -> int:
         """Stands for these outputs where functions have the seed of their samples."""
-        return int(hashlib.sha256("".join(self.digests).encode()).hexdigest()[:12], 16)
+        return int(hashlib.sha256("".join(digest for _, digest in self.files).encode()).hexdigest()[:12], 16)
 
     def image(self) -> dict[str, object]:
         """JSON of all that a result depends on."""
@@ -159,6 +175,7 @@ class RecordedFiles:
         paired: whether the i-th outputs of both form a block.
         ordered: whether they are used in the order of the files.
         name: of what was recorded; None for `RECORDED`.
+        follow: seconds without a new file after which folders are no longer followed; None where they are read once.
     """
 
     files: tuple[str, ...]
@@ -167,6 +184,7 @@ class RecordedFiles:
     paired: bool = False
     ordered: bool = False
     name: str | None = None
+    follow: float | None = None
 
 
 class Stream:
@@ -181,6 +199,8 @@ class Stream:
         self._waiting: tuple[deque[Any], deque[Any]] = (deque(), deque())
         self.arrived = [0, 0]
         """Outputs on D, and on D′, that have been read."""
+        self.first: tuple[list[Any], list[Any]] = ([], [])
+        """The first of them, as they arrived: what the data say of their own independence."""
         for _ in zip(range(_PEEKED), iter(self._read, False), strict=False):
             pass
         # JSON of some languages writes 3.0 as 3
@@ -203,9 +223,83 @@ class Stream:
         """Read one output; whether there was one."""
         for which, value in self._lines:
             self._waiting[which].append(value)
-            self.arrived[which] += 1
+            self._arrive(which, [value])
             return True
         return False
+
+    def _arrive(self, which: int, values: list[Any]) -> None:
+        self.arrived[which] += len(values)
+        self.first[which].extend(values[: max(0, KEPT - len(self.first[which]))])
+
+
+class Arrival(NamedTuple):
+    """What one file brings."""
+
+    left: object
+    right: object
+    name: str
+    digest: str
+
+
+class Followed(Stream):
+    """Outputs of files that come one after another.
+
+    What is tested together depends on the files and their order alone, not on when they came, so that an audit can be
+    repeated.
+
+    Args:
+        arrivals: the files; None whenever there is none yet.
+        idle: seconds without a new file that end it.
+        shuffled: whether the outputs of a file are used in an order drawn from the seed.
+    """
+
+    def __init__(self, arrivals: Iterator[Arrival | None], *, idle: float, shuffled: bool = True) -> None:
+        super().__init__(iter(()))
+        self._arrivals = arrivals
+        self._shuffled = shuffled
+        self.idle = idle
+        self.read: list[tuple[str, str]] = []
+        """Names and SHA-256 of the files that have been read, in their order."""
+        self._form: tuple[Values, str] | None = None
+
+    @property
+    def ready(self) -> int:
+        """Outputs of each dataset that wait."""
+        return min(map(len, self._waiting))
+
+    def coming(self, seed: int) -> Iterator[bool]:
+        """Read the files; whether there was one, after each.
+
+        Raises:
+            DatasetError: a file cannot be used.
+        """
+        for arrival in self._arrivals:
+            if arrival is None:
+                yield False
+                continue
+            rng = default_rng([seed, _ORDER, len(self.read)])
+            self.read.append((arrival.name, arrival.digest))
+            for which, given in enumerate((arrival.left, arrival.right)):
+                self._add(which, _values(given, arrival.name), arrival.name, rng)
+            yield True
+
+    def _add(self, which: int, values: Values, name: str, rng: Generator) -> None:
+        if not len(values):
+            return
+        if self._form is None:
+            self._form = values[:1], name
+        _refuse_unlike((self._form[0], values), (self._form[1], name))
+        rows = _uniform(values)
+        self._arrive(which, rows)
+        self._waiting[which].extend([rows[at] for at in rng.permutation(len(rows))] if self._shuffled else rows)
+
+
+def _uniform(values: Values) -> list[Any]:
+    """Outputs one by one, with numbers as floats, whatever file they come from."""
+    if isinstance(values, np.ndarray):
+        numbers = values.astype(np.float64) if values.dtype.kind in "biuf" and _exact(values) else values
+        return list(numbers) if numbers.ndim > 1 else list(numbers.tolist())
+    return [float(one) if type(one) in (bool, int) and abs(one) <= _MANTISSA else one for one in values]
 
 
 @dataclass(frozen=True)
@@ -261,8 +355,7 @@ class RecordedTarget:
     def total(self) -> int:
         """All runs that it has: as many as there are values of the dataset with fewer."""
         if self.recorded.stream is not None:
-            assert self.limit is not None
-            return self.limit
+            return MOST_FOLLOWED if self.limit is None else self.limit
         return min(map(len, self._orders))
 
     def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
@@ -276,7 +369,8 @@ class RecordedTarget:
         which = 0 if tuple(dataset) == D else 1
         tally = Tally()
         if self.recorded.stream is not None:
-            tally.add_many(as_array(self.recorded.stream.take(which, size)))
+            taken = self.recorded.stream.take(which, size)
+            tally.add_many(_stacked(taken))
             return tally.outputs()
         begin, end = self._used[which], self._used[which] + size
         if end > self.total:
@@ -315,6 +409,12 @@ def recorded_outputs(
         DatasetError: they are no outputs, too few, or paired and of different numbers.
     """
     both = _alike(*(_values(given, label) for given, label in zip((left, right), labels, strict=True)))
+    if any(hasattr(given, "__array__") for given in (left, right)):
+        _refuse_unlike(both, labels)
+    if blocks is not None and not (
+        isinstance(blocks, Sequence) and len(blocks) == 2 and all(isinstance(one, Iterable) for one in blocks)
+    ):
+        raise DatasetError("Give the labels of blocks as a pair: those of the outputs on D, and those on D′.")
     if paired:
         if blocks is not None:
             raise DatasetError("Outputs are paired or in blocks, not both: a block may hold outputs on both datasets.")
@@ -341,12 +441,16 @@ def _numbered(left: Iterable[Hashable], right: Iterable[Hashable]) -> tuple[IntA
 
 def _values(given: Any, label: str) -> Values:
     if isinstance(given, str | bytes | dict) or (not hasattr(given, "__array__") and not isinstance(given, Iterable)):
+        advice = ": read the file first, with numpy.load for instance" if isinstance(given, str) else ""
         raise DatasetError(
             f"The outputs of {label} must be an array, a series, a frame or a list with one output each, not "
-            f"{type(given).__name__}."
+            f"{type(given).__name__}{advice}."
         )
     if hasattr(given, "to_numpy"):
         given = of_frame(given)
+    elif isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        # what is masked is missing
+        given = list(given.tolist())
     elif hasattr(given, "__array__"):
         given = np.asarray(given)
     if not isinstance(given, np.ndarray):
@@ -367,16 +471,62 @@ def of_frame(given: Any) -> Any:
     return given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
 
 
-def as_array(values: list[Any]) -> Values:
-    """Numbers as an array, which is counted faster."""
+def _stacked(values: list[Any]) -> Values:
+    """Outputs of a stream as an array, if all are doubles or all are arrays.
+
+    Whether 3 is a float must not depend on the others in its batch, as what they are depends on the dataset.
+    """
     kinds = set(map(type, values))
+    return np.stack(values) if kinds == {np.ndarray} else np.array(values) if kinds == {float} else values
+
+
+def as_array(values: list[Any]) -> Values:
+    """Numbers as an array, which is counted faster; numpy's scalars are numbers like others."""
+    kinds = set(map(type, values))
+    if any(issubclass(kind, _SCALARS) for kind in kinds):
+        if len(kinds) == 1:
+            return np.array(values)
+        values = [one.item() if isinstance(one, _SCALARS) else one for one in values]
+        kinds = set(map(type, values))
     if kinds == {float} or (kinds == {int, float} and all(abs(one) <= _MANTISSA for one in values if type(one) is int)):
         return np.array(values, dtype=np.float64)
     return values
 
 
+def _refuse_unlike(both: tuple[Values, Values], labels: tuple[str, str]) -> None:
+    """Refuse an array or table beside outputs of another form: how they were stored would distinguish D from D′."""
+    forms = [_form(values) for values in both]
+    if None not in forms and forms[0] != forms[1]:
+        raise DatasetError(
+            f"The outputs of {labels[0]} are {forms[0]} and those of {labels[1]} are {forms[1]}. Record both in the "
+            "same form; if the mechanism itself gives these forms, they distinguish D from D′ without any audit."
+        )
+
+
+def _form(values: Values) -> str | None:
+    """What all outputs are; None where they differ, or where that is their own business."""
+    if isinstance(values, np.ndarray):
+        kind = "text" if values.dtype.kind in "US" else "numbers"
+        return kind if values.ndim == 1 else f"arrays of {kind} of shape {values.shape[1:]}"
+    kinds = set(map(type, values))
+    if kinds <= {bool, int, float}:
+        return "numbers"
+    if kinds <= {str, bytes}:
+        return "text"
+    return f"of the type {kinds.pop().__name__}" if len(kinds) == 1 and not kinds & {tuple, list, type(None)} else None
+
+
 def _alike(left: Values, right: Values) -> tuple[Values, Values]:
-    """Integers as floats where the other dataset has floats."""
+    """Numbers as both datasets can have them: integers as floats, and floats with as many digits."""
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        if left.dtype.kind == right.dtype.kind == "f" and left.dtype != right.dtype:
+            narrow = min(left.dtype, right.dtype, key=lambda one: one.itemsize)
+            with np.errstate(over="ignore"):
+                return left.astype(narrow), right.astype(narrow)
+        letters = {left.dtype.kind, right.dtype.kind}
+        if "b" in letters and len(letters) == 2 and letters <= set("biuf"):
+            kind = np.result_type(left, right)
+            return left.astype(kind), right.astype(kind)
     kinds = [one.dtype.kind if isinstance(one, np.ndarray) else _kind(one) for one in (left, right)]
     if sorted(kinds) in (["f", "i"], ["f", "u"]):
         first, second = (

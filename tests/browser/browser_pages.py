@@ -11,6 +11,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from numpy.random import default_rng
+
+import dpaudit
 from dpaudit.report.html import to_html
 from dpaudit.report.report_dir import write_report
 from dpaudit.results.json_form import from_json
@@ -102,9 +105,22 @@ PAGES: dict[str, Callable[[], Result]] = {
 """Name → result."""
 
 
+def _scores(**claim: Any) -> str:
+    rng = default_rng(0)
+    return dpaudit.audit_scores(
+        rng.normal(1, 1, 500), rng.normal(0, 1, 500), alpha=0.05, progress=False, **claim
+    ).to_html()
+
+
+CANARIES: dict[str, Callable[[], str]] = {
+    "of scores": lambda: _scores(claim=dpaudit.GaussianDP(0.5)),
+    "of scores without a claim": _scores,
+    "of guesses": lambda: dpaudit.audit_guesses(1000, 200, 150, epsilon=1, delta=1e-5, alpha=0.05).to_html(),
+}
+"""Name → page of an audit by canaries."""
 FOLDER = ("folder index", "folder page", "largest folder page")
 """Pages of a folder report that are opened: the index, one of untrusted strings, and the largest."""
-ALL = [*PAGES, *FOLDER]
+ALL = [*PAGES, *CANARIES, *FOLDER]
 
 
 @cache
@@ -131,4 +147,4 @@ def result_of(name: str) -> Result:
 @cache
 def html_of(name: str) -> str:
     """The page as it is written to a file."""
-    return to_html(result_of(name))
+    return CANARIES[name]() if name in CANARIES else to_html(result_of(name))

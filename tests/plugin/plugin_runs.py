@@ -11,6 +11,7 @@ import pytest
 # pytester forgets modules that an inner run has imported first, and numpy cannot be imported twice
 import dpaudit.pytest_plugin.auditor
 import dpaudit.pytest_plugin.reports
+import dpaudit.pytest_plugin.stable
 import dpaudit.strategies  # noqa: F401
 
 # exactly 1-DP, and twice as much; 600 samples per dataset are enough for both verdicts

@@ -290,5 +290,44 @@ def test_mistyped(dp_samples):
     )
     assert ran.outcomes == {"passed": 1, "failed": 3}
     assert "600 recorded outputs" in ran.text
+    assert "()" not in ran.text
     assert "What is claimed of these outputs?" in ran.text
     assert "dp_samples has no argument 'pairs'; did you mean paired?" in ran.text
+
+
+def test_stability(runs: Runs) -> None:
+    ran = runs(
+        """
+def total(xs):
+    return sum(xs)
+
+def test_holds(dp_stable):
+    assert dp_stable(total, 9, data="integers(0, 9)").distance == "9"
+    dp_stable(total, 9, relation="add-remove-one", data="integers(0, 9)")
+
+def test_violated(dp_stable):
+    dp_stable(total, 8, data="integers(0, 9)")
+
+def test_users(dp_stable):
+    dp_stable(len, 2, relation="users", data="tuples(integers(0, 2), integers(0, 9))")
+
+def test_mistakes(dp_stable):
+    for words in ({"epsilon": 1.0}, {"metrik": "l1"}, {"seed": 1}, {"metric": "l7", "data": "booleans()"}, {}):
+        with pytest.raises(DpauditError) as caught:
+            dp_stable(total, 8, **words)
+        print(caught.value)
+    assert 0
+from dpaudit.errors import DpauditError
+""",
+        "--junitxml=r.xml",
+    )
+    assert ran.outcomes == {"passed": 1, "failed": 3}
+    assert "The outputs are 9 apart, where 8 is allowed." in ran.text
+    assert "::test_violated --dp-seed=0" in ran.text
+    assert "dp: α" not in ran.text, "it takes no share"
+    for said in (
+        "dp_stable has no argument 'epsilon'; it takes metric, ", "did you mean metric?", "dp_stable takes no seed",
+        "metric must be absolute", "Which datasets should total be tested on? Give data 'integers(0, 100)'",
+    ):  # fmt: skip
+        assert said in ran.text
+    assert "stable.py" not in ran.text, "no line of the plugin's own is shown"

@@ -11,7 +11,10 @@ from numpy.random import Generator, default_rng
 from scipy import stats
 
 import dpaudit
+from dpaudit.engine import orchestrator
+from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
+from dpaudit.subjects.recorded import Arrival, Followed, Recorded
 
 ALPHA = 0.05
 DATA_SETS = 150
@@ -60,4 +63,21 @@ def test_declared_dependence_is_harmless(declared: str) -> None:
                 blocks=(labels, labels + 60),
             )
         refuted += audit.verdict is Verdict.FAIL
+    assert refuted <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [response, laplace])
+def test_files_that_come_at_the_boundary(
+    make: Callable[[Generator, int, int], tuple[np.ndarray, np.ndarray]]
+) -> None:
+    """Refuted at any time, over files of one to twenty outputs, more on D than on D′."""
+    refuted = 0
+    for seed in range(DATA_SETS):
+        rng = default_rng([seed, 5])
+        files = [make(rng, int(rng.integers(1, 20)), int(rng.integers(1, 12))) for _ in range(30)]
+        arrivals = iter([Arrival(left, right, str(at), str(at)) for at, (left, right) in enumerate(files)])
+        recorded = Recorded([], [], stream=Followed(arrivals, idle=0.0))
+        request = Request(targets=("m",), recorded=recorded, epsilon=1.0, alpha=ALPHA, seed=seed)
+        refuted += orchestrator.run(request).audits[0].verdict is Verdict.FAIL
     assert refuted <= MOST

@@ -160,8 +160,11 @@ def test_bit_patterns_are_tested_before_they_teach(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("tests", [1, 2, 7])
 @pytest.mark.parametrize("certify", [False, True])
 @pytest.mark.parametrize("bits", [False, True])
-def test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
-    parts = alpha_shares.shares(ALPHA, certify=certify, bits=bits)
+@pytest.mark.parametrize("counts", [False, True])
+def test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more(
+    certify: bool, bits: bool, counts: bool, tests: int
+) -> None:
+    parts = alpha_shares.shares(ALPHA, certify=certify, bits=bits, counts=counts)
     looks = sum(tests * parts.at_analysis(look, tests) for look in range(alpha_shares.INTERIM_ANALYSES))
     assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.analyses, parts.final))
     assert 0.98 * ALPHA <= parts.sequential + parts.bits + looks <= ALPHA * (1 + 1e-12)

@@ -197,6 +197,13 @@ def test_the_call_is_what_gives_the_same_result_again() -> None:
     assert huge.command == "dpaudit.audit(responses, 1.0, pair=…, runs=300, seed=0)"
     shown = str(result)
     assert "Reproduce with: dpaudit.audit(responses, (1.0, 0.0)" in shown
+
+    class Responder:
+        def __call__(self, data: list[int], rng: Generator, size: int) -> Any:
+            return responses(data, rng, size)
+
+    of_object = dpaudit.audit(Responder(), 1.0, pair=([0], [1]), runs=300)
+    assert of_object.command == "dpaudit.audit(<Responder object>, 1.0, pair=([0], [1]), runs=300, seed=0)"
     assert "dpaudit replay" not in shown + result.to_html(), "nothing was stored, so nothing can be replayed"
 
 

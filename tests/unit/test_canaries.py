@@ -92,6 +92,8 @@ def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
         value["samples"] = [audit | {"timings": None} for audit in value["samples"]["audits"]]
     assert first == second
     one.save(tmp_path / "scores.json")
+    with pytest.raises(DpauditError, match=r"must end in .json or .html"):
+        one.save(tmp_path / "scores.txt")
     assert json.loads((tmp_path / "scores.json").read_text())["kind"] == "scores"
     assert len(first["tradeoff"]["fpr"]) <= 401
 
@@ -118,6 +120,7 @@ def test_guesses_that_refute() -> None:
         "            Every canary was included by its own fair coin, independently of the\n"
         "            others; the guesses were made without knowing the coins, and their\n"
         "            number was fixed before the run.\n"
+        "  claim     (0.5, 1e-05)-DP under add-remove-one\n"
         "  alpha     0.05, of the verdict; every further figure has this error by itself"
     )
 
@@ -218,7 +221,171 @@ def test_what_scores_refuse(scores: object, message: str) -> None:
         dpaudit.audit_scores(scores, np.arange(20.0), epsilon=1)
 
 
+# --- claims that are curves ---
+
+
+@pytest.mark.parametrize("claim", [dpaudit.GaussianDP(1.0), "gdp(1.0)"])
+def test_a_curve_that_scores_refute(claim: Any) -> None:
+    result = dpaudit.audit_scores(*normal(2.0), claim, alpha=0.05)
+    assert (result.verdict, result.mu, result.claim) == (Verdict.FAIL, 1.0, "1-GDP under add-remove-one")
+    assert result.reason.startswith('The attack "in if score ≥ ')
+    assert "1-GDP leaves a false negative rate of at least" in result.reason
+    thresholds = result.bounds[0]
+    assert thresholds.mu is not None
+    assert thresholds.mu > 1
+    assert result.epsilon is not None
+    assert result.epsilon_lower is not None
+
+
+def test_a_curve_that_scores_do_not_refute() -> None:
+    result = dpaudit.audit_scores(*normal(1.0, 1_000), dpaudit.GaussianDP(1.1), alpha=0.05)
+    assert (result.verdict, result.exit_code) == (Verdict.PASS, 0)
+
+
+def test_a_curve_that_is_wrong_where_its_reported_point_is_right() -> None:
+    """N(1, 1) against N(0, 1) keeps the (ε, δ) of half of a profile; the other point refutes it."""
+    wrong, right = (0.0, 0.2), (2.0, 0.06)
+    pair = normal(1.0, 5_000)
+    result = dpaudit.audit_scores(*pair, dpaudit.Profile([wrong, right]), alpha=0.05)
+    assert result.verdict is Verdict.FAIL
+    assert dpaudit.audit_scores(*pair, right, alpha=0.05).verdict is Verdict.PASS
+
+
+def test_a_claim_is_given_once() -> None:
+    with pytest.raises(DpauditError, match="given twice"):
+        dpaudit.audit_scores(*normal(1.0), dpaudit.GaussianDP(1.0), epsilon=1)
+    with pytest.raises(DpauditError, match="Claim epsilon or mu, not both"):
+        dpaudit.audit_guesses(1000, 300, 240, dpaudit.GaussianDP(1.0), mu=1.0)
+    with pytest.raises(DpauditError, match="a curve is tested by method='f-dp'"):
+        dpaudit.audit_guesses(1000, 300, 240, dpaudit.Profile({0: 0.1}), method="binomial")
+
+
+def test_a_curve_of_guesses() -> None:
+    """μ-GDP as a curve is what `mu` claims; a profile of one point is (ε, δ) by the same theorem."""
+    for mu in (0.4, 0.6):
+        by_name = dpaudit.audit_guesses(1000, 300, 240, mu=mu, alpha=0.05)
+        by_curve = dpaudit.audit_guesses(1000, 300, 240, dpaudit.GaussianDP(mu), alpha=0.05)
+        assert (by_curve.verdict, by_curve.p_value) == (by_name.verdict, by_name.p_value)
+    for epsilon in (0.8, 1.5):
+        by_name = dpaudit.audit_guesses(1000, 300, 240, epsilon=epsilon, delta=0.01, method="f-dp", alpha=0.05)
+        by_curve = dpaudit.audit_guesses(1000, 300, 240, dpaudit.Profile({epsilon: 0.01}), alpha=0.05)
+        assert (by_curve.verdict is Verdict.FAIL) == (by_name.verdict is Verdict.FAIL)
+        assert by_curve.p_value == pytest.approx(by_name.p_value, rel=1e-9)
+
+
+def test_the_power_of_a_curve_is_that_of_its_guesses() -> None:
+    """For μ-GDP as a profile: as many guesses are right as Gaussian noise of twice μ allows."""
+    from scipy import special, stats
+
+    from dpaudit.api.guesses import _Test
+    from dpaudit.stats import gdp
+
+    mu, n, guessed = 0.4, 1000, 300
+    claim = dpaudit.Profile({e: gdp.delta_of(mu, e) for e in np.linspace(0, 3, 61).tolist()})
+    test = _Test(n, guessed, 0.0, 0.05, "f-dp", claim)
+    threshold = 1.0
+    for _ in range(60):  # of both kinds of guesses together, a share of 0.3
+        threshold += special.ndtr(mu / 2 - threshold) + special.ndtr(-mu / 2 - threshold) - guessed / n
+    right = special.ndtr(mu / 2 - threshold) * n / guessed
+    assert test.power(1.0) == pytest.approx(stats.binom.sf(test.critical(0.0) - 1, guessed, right), abs=0.02)
+    assert test.power(1.0) < test.power(2.0) < test.power(4.0)
+
+
+# --- pairs and blocks ---
+
+
+def test_pairs_use_every_score_for_limits_at_all_thresholds() -> None:
+    """Each limit is of one error, so it does not matter that the scores of a pair depend on each other."""
+    rng = np.random.default_rng(0)
+    shared = rng.normal(0, 1, 400)
+    pair = shared + rng.normal(2, 0.1, 400), shared + rng.normal(0, 0.1, 400)
+    paired = dpaudit.audit_scores(*pair, epsilon=1, alpha=0.05, paired=True)
+    assert (paired.n_in, paired.n_out) == (400, 400)
+    assert paired.bounds[0].epsilon == dpaudit.audit_scores(*pair, epsilon=1, alpha=0.05).bounds[0].epsilon
+    assert paired.bounds[0].assumes.startswith("Pairs of scores are independent")
+    assert paired.samples.audit.runs <= 400
+    assert paired.call.endswith("paired=True)")
+
+
+def test_one_score_of_each_block_is_used() -> None:
+    inside, outside = normal(2.0, 400)
+    labels = [f"run {i // 2}" for i in range(400)], [f"other {i}" for i in range(400)]
+    result = dpaudit.audit_scores(inside, outside, epsilon=1, alpha=0.05, blocks=labels)
+    assert (result.n_in, result.n_out) == (200, 400)
+    assert result.bounds[0].assumes.startswith("Scores of different blocks are independent")
+
+
+def test_scores_that_look_paired_are_noted() -> None:
+    shared = np.random.default_rng(0).normal(0, 1, 300)
+    noise = normal(0.2, 300)
+    result = dpaudit.audit_scores(shared + noise[0], shared + noise[1], epsilon=1, alpha=0.05)
+    assert "declare them paired" in " ".join(str(result).split())
+
+
+# --- the page ---
+
+
+def data_of(page: str) -> Any:
+    from dpaudit.report.html import embedded_json
+
+    return json.loads(embedded_json(page))
+
+
+def test_the_page_of_scores(tmp_path: Path) -> None:
+    result = dpaudit.audit_scores(*normal(2.0), dpaudit.GaussianDP(1.0), alpha=0.05)
+    page = result.to_html()
+    assert page.count("<svg class=\"figure\"") == 2
+    for words in ("Trade-off curve of the attack", "ROC curve", "95 % band", "claim", "1-GDP under add-remove-one",
+                  "TPR at FPR 0.001", "ε follows from μ only if", "The scores are independent draws",
+                  "dpaudit.audit_scores(in_scores, out_scores, dpaudit.GaussianDP(mu=1.0), alpha=0.05, seed=0)"):
+        assert words in page, words
+    assert "://" not in page
+    data = data_of(page)
+    assert data["kind"] == "scores"
+    assert "timings" not in data["samples"]
+    assert page == dpaudit.audit_scores(*normal(2.0), dpaudit.GaussianDP(1.0), alpha=0.05).to_html()
+    result.save(tmp_path / "scores.html")
+    assert (tmp_path / "scores.html").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize("claim", [{}, {"epsilon": 1.0}, {"mu": 0.4}, {"claim": dpaudit.Profile({0: 0.3, 1: 0.1})}])
+def test_the_page_of_guesses(claim: dict[str, Any]) -> None:
+    result = dpaudit.audit_guesses(1000, 300, 240, alpha=0.05, **claim)
+    page = result.to_html()
+    assert "240 of 300 guesses right" in page
+    assert ("claim-line" in page.partition("<main")[2]) == (result.epsilon is not None or result.mu is not None)
+    assert "None" not in page
+    assert data_of(page)["verdict"] == result.verdict.value
+
+
+def test_the_page_of_scores_without_bounds() -> None:
+    rng = np.random.default_rng(0)
+    stored, out = normal(3.0, 30)
+    page = dpaudit.audit_scores(rng.choice(stored, 500), rng.choice(out, 500), epsilon=1, alpha=0.05).to_html()
+    assert "INCONCLUSIVE" in page
+
+
+def test_a_page_shows_what_a_user_wrote_as_text() -> None:
+    from dataclasses import replace
+
+    result = replace(dpaudit.audit_guesses(10, 5, 4), call="dpaudit scores '<script>alert(1)</script>\u202e'")
+    page = result.to_html()
+    assert "<script>" not in page
+    assert "\u202e" not in page
+
+
 # --- the command line ---
+
+
+def test_the_page_of_the_command_line(typed: Typed, tmp_path: Path) -> None:
+    for name, scores in zip(("in", "out"), normal(2.0), strict=True):
+        np.save(tmp_path / f"{name}.npy", scores)
+    said = typed(f"scores {tmp_path}/in.npy {tmp_path}/out.npy --claim gdp(1) --paired --html {tmp_path}/page.html")
+    assert said.code == 1
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "--paired --claim &#39;gdp(1)&#39;</code>" in page
+    said = typed("guesses --canaries 10 --guessed 8 --correct 2 --html -")
+    assert (said.code, said.sentence) == (2, "--html writes a file, not stdout; name one.")
 
 
 def test_scores_on_the_command_line(typed: Typed, tmp_path: Path) -> None:

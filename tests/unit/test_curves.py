@@ -63,6 +63,11 @@ def test_points_are_on_the_curve_and_it_falls(curve: Curve) -> None:
     assert parse_curve(curve.text) == curve
 
 
+def test_a_scaled_profile_with_points_that_meet() -> None:
+    """What is stated at 0 is moved to 0.2, where what is stated at 0.1 is too."""
+    assert Profile({0: 0.3, 0.1: 0.2}).scaled(2.0).lines == ((0.2, 0.2),)
+
+
 @pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
 def test_renyi_allows_exactly_the_bits_within_its_divergence(order: float) -> None:
     """The profile is at least p − e^ε q of every bit whose divergence is allowed, and is attained by one of them."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpaudit.stats import bands, gdp, membership
+from dpaudit.stats import bands, gdp, membership, tradeoff
 
 ALPHA = 0.05
 
@@ -45,6 +45,34 @@ def test_the_best_threshold_is_an_event() -> None:
         outside < best.threshold, inside < best.threshold
     )
     assert chosen[0].mean() / max(chosen[1].mean(), 1 / 500) > math.exp(best.epsilon)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_curve_is_exceeded_where_a_bound_says_so(seed: int) -> None:
+    """The trade-off function of μ-GDP is exceeded below the bound on μ and not above, that of (ε, δ) likewise."""
+    errors = membership.upper_errors(*normal(1.0 + seed % 3, 200, seed, 150), alpha=ALPHA)
+    assert errors.excess(gdp.tradeoff(errors.mu + 1e-6, errors.fpr)) is None
+    found = errors.excess(gdp.tradeoff(errors.mu - 1e-6, errors.fpr))
+    assert found is not None
+    assert found.least > found.fnr
+    assert gdp.mu_of_errors(found.fpr, found.fnr) == pytest.approx(errors.mu, abs=1e-5)
+    for delta in (0.0, 0.05):
+        epsilon = errors.epsilon(delta)
+        assert epsilon > 0
+        assert errors.excess(tradeoff.of_claim([epsilon + 1e-6], [delta], errors.fpr)) is None
+        assert errors.excess(tradeoff.of_claim([epsilon - 1e-6], [delta], errors.fpr)) is not None
+
+
+def test_the_tradeoff_function_of_gdp_is_its_profile() -> None:
+    """δ(ε) = max over the curve of 1 − β − e^ε α."""
+    alpha = np.concatenate([np.geomspace(1e-12, 0.5, 20_000), np.linspace(0.5, 1, 1_000)])
+    for mu in (0.3, 1.0, 4.0):
+        beta = gdp.tradeoff(mu, alpha)
+        for epsilon in (0.0, 0.5, 2.0):
+            assert float((1 - beta - math.exp(epsilon) * alpha).max()) == pytest.approx(
+                gdp.delta_of(mu, epsilon), rel=1e-5
+            )
+    assert gdp.tradeoff(1.0, [0.0, 1.0]).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("mean", [0.0, -1.0, -3.0])

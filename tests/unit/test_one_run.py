@@ -30,6 +30,51 @@ def test_p_value_is_the_published_one(n: int, guessed: int, correct: int, epsilo
     assert ours == pytest.approx(published_p_value(n, guessed, correct, epsilon, delta), rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("n", "guessed", "correct", "delta", "printed"),
+    [(1_000, 100, 75, 1e-4, 0.673), (100_000, 1_510, 1_439, 1e-5, 2.675)],
+)
+def test_printed_bounds(n: int, guessed: int, correct: int, delta: float, printed: float) -> None:
+    """Numbers of Steinke, Nasr and Jagielski (arXiv 2305.08846v1), Appendix D (page 46) and Section 7 (page 28).
+
+    95 % confidence. The paper rounds the first and truncates the second (2.67585), so a unit of the last digit is
+    allowed.
+    """
+    assert one_run.epsilon_lower(n, guessed, correct, delta=delta, alpha=ALPHA) == pytest.approx(printed, abs=1e-3)
+
+
+def published_audit(inverse: one_run.InverseOfPower, m: int, c: int, guesses: int, tau: float) -> bool:
+    """Whether Algorithm 3 of Mahloujifar, Melis and Chaudhuri (arXiv 2410.22235), k = 2, accepts the curve."""
+    h, r = [0.0] * (c + 1), [0.0] * (c + 1)
+    h[c], r[c] = tau * (guesses - c) / m, tau * c / m
+    for i in range(c - 1, -1, -1):
+        h[i] = max(h[i + 1], inverse(min(1.0, r[i + 1])))
+        r[i] = r[i + 1] + i / (guesses - i) * (h[i] - h[i + 1])
+    return r[0] + h[0] <= guesses / m
+
+
+@pytest.mark.parametrize(("slope", "accepted"), [(0.5, True), (2.0, False)])
+def test_decisions_of_the_authors_code(slope: float, accepted: bool) -> None:
+    """Those in the test of PrivacyGuard (facebookresearch), m = 1,000, 100 of 200 guesses right, threshold 0.05."""
+    assert one_run.impossible(1_000, 200, 100, lambda x: min(1.0, slope * x), ALPHA) is not accepted
+    assert published_audit(lambda x: min(1.0, slope * x), 1_000, 100, 200, ALPHA) is accepted
+
+
+@pytest.mark.parametrize(("n", "guessed", "correct"), [(100, 100, 70), (1_000, 300, 240), (1_000, 800, 500)])
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.5, 1.0])
+def test_the_recursion_is_the_published_algorithm(n: int, guessed: int, correct: int, mu: float) -> None:
+    curve = one_run.gaussian_curve(mu)
+    accepted = published_audit(curve, n, correct, guessed, ALPHA)
+    assert one_run.impossible(n, guessed, correct, curve, ALPHA) is not accepted
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.7, 0.0), (1.0, 0.01), (3.0, 0.2)])
+def test_a_profile_of_one_point(epsilon: float, delta: float) -> None:
+    one, several = one_run.approximate_curve(epsilon, delta), one_run.profile_curve([(epsilon, delta)])
+    for power in np.linspace(0, 1, 101).tolist():
+        assert several(power) == pytest.approx(one(power), abs=1e-15)
+
+
 @pytest.mark.parametrize("guessed", [1, 10, 1000])
 def test_all_right_in_closed_form(guessed: int) -> None:
     """All right with δ = 0: P(Bin(r, q) ≥ r) = q^r, so ε = logit(α^(1/r))."""
@@ -93,6 +138,13 @@ def test_theorems_hold_for_random_mechanisms(seed: int) -> None:
             assert chance <= one_run.p_value(m, guessed, correct, epsilon=epsilon, delta=delta) + 1e-12
             curve = one_run.approximate_curve(epsilon, delta)
             assert chance <= one_run.tail_bound(m, guessed, correct, curve) + 1e-12
+    grid = np.linspace(0.0, float(ratios.max()), 9)
+    profile = one_run.profile_curve([
+        (e, max(float(np.maximum(0, table[i] - math.exp(e) * table[j]).sum()) for i, j in pairs)) for e in grid.tolist()
+    ])
+    for correct in range(guessed + 1):
+        chance = float((table * (right >= correct)).sum(axis=1).mean())
+        assert chance <= one_run.tail_bound(m, guessed, correct, profile) + 1e-12
 
 
 @pytest.mark.parametrize(("n", "guessed", "correct"), [(12, 12, 9), (12, 8, 7), (30, 20, 15), (30, 20, 20)])

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from dpaudit.errors import OutputError
-from dpaudit.evidence.output_distance import Distance, output_distance, shown_number
+from dpaudit.evidence.output_distance import Distance, output_distance
 from dpaudit.outputs.canonical import Raised
+from dpaudit.results.stability import shown_number
 
 NAN, INF = math.nan, math.inf
 FAR = None

@@ -11,10 +11,23 @@ from numpy.random import SeedSequence
 
 import dpaudit
 from dpaudit import Result
+from dpaudit.engine import orchestrator
 from dpaudit.errors import DatasetError, DpauditError, NoMoreOutputsError, UsageError
+from dpaudit.evidence.sampling import following
 from dpaudit.plans.recorded_files import again, read_recorded
-from dpaudit.results.model import Verdict
-from dpaudit.subjects.recorded import D_PRIME, D, RecordedFiles, RecordedTarget, Stream, recorded_outputs
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
+from dpaudit.subjects.recorded import (
+    D_PRIME,
+    Arrival,
+    D,
+    Followed,
+    Recorded,
+    RecordedFiles,
+    RecordedTarget,
+    Stream,
+    recorded_outputs,
+)
 
 SEED = SeedSequence(0)
 
@@ -69,6 +82,9 @@ def test_the_seed_fixes_the_order_and_the_result() -> None:
     first, same, other = (dpaudit.audit_samples(left, right, 0.2, seed=seed) for seed in (4, 4, 5))
     assert first.audit == same.audit
     assert first.audit.replay != other.audit.replay
+    orders = [recorded_outputs(left, right).orders(seed) for seed in (4, 5)]
+    for one, another in zip(*orders, strict=True):
+        assert (one != another).any()
     ordered = RecordedTarget(recorded_outputs(left, right, shuffled=False), seed=9)
     assert ordered.runs(D, 7, SEED).reals.tolist() == left[:7].tolist()
 
@@ -113,6 +129,8 @@ def test_one_value_of_every_pair_by_a_fair_draw() -> None:
         ([1.0] * 20, [1.0] * 20, {"blocks": (range(20), range(19))}, "20 outputs of D′ and 19 labels"),
         ([1.0] * 20, [1.0] * 20, {"blocks": ([0] * 20, [1] * 20)}, "leaves 1 outputs of D"),
         ([1.0] * 20, [1.0] * 20, {"paired": True, "blocks": (range(20), range(20))}, "not both"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": [0] * 20}, "labels of blocks as a pair"),
+        ([1.0] * 20, [1.0] * 20, {"blocks": (None, None)}, "labels of blocks as a pair"),
     ],
 )
 def test_what_is_refused(left: object, right: object, options: dict[str, object], said: str) -> None:
@@ -163,6 +181,38 @@ def test_how_numbers_are_stored_says_nothing() -> None:
 
 
 # -- what is claimed
+
+
+def test_precision_and_booleans_say_nothing() -> None:
+    """One recording in single precision, or in booleans, is post-processing of both."""
+    left, right = laplace(1, 40, 40)
+    both = recorded_outputs(left.astype(np.float32), right).both
+    assert [np.asarray(one).dtype for one in both] == [np.float32, np.float32]
+    for other in (np.zeros(20, dtype=np.int64), np.zeros(20)):
+        given, same = recorded_outputs(np.ones(20, dtype=bool), other).both
+        assert [np.asarray(one).dtype for one in (given, same)] == [other.dtype, other.dtype]
+
+
+def test_a_missing_cell_is_an_output(tmp_path: Path) -> None:
+    """To leave blank lines out would choose outputs by their values, and accuse."""
+    pytest.importorskip("pandas")
+    (tmp_path / "D.csv").write_text("output\n" + "1.5\n\n" * 20)
+    np.save(tmp_path / "E.npy", np.zeros(30))
+    left = np.asarray(read_recorded(RecordedFiles((str(tmp_path / "D.csv"), str(tmp_path / "E.npy")))).left)
+    assert len(left) == 39
+    assert np.isnan(left).sum() == 19
+
+
+def test_a_number_of_a_stream_is_the_same_in_every_batch() -> None:
+    """Not a float because another one of its batch is: that would depend on the dataset."""
+    lines = iter([(0, 1)] * 120 + [(1, 1), (1, 2.5)] * 60)
+    target = RecordedTarget(recorded_outputs_of(Stream(lines)), 0, 100)
+    kinds = [{type(value) for value, _ in target.runs(which, 60, SEED).each()} for which in (D, D_PRIME)]
+    assert kinds == [{int}, {int, float}]
+
+
+def recorded_outputs_of(stream: Stream) -> Recorded:
+    return Recorded([], [], stream=stream)
 
 
 def test_without_a_claim_there_is_a_bound_and_no_verdict() -> None:
@@ -216,6 +266,29 @@ def test_values_drawn_from_a_store_give_no_bound() -> None:
     assert result.epsilon_lower is None
 
 
+def test_scalars_of_numpy_are_numbers() -> None:
+    """As a list comprehension over a function of numpy collects them."""
+    left, right = laplace(0, 100, 100)
+    for kind in (np.float64, np.float32):
+        both = recorded_outputs([kind(one) for one in left], right.tolist()).both
+        assert [np.asarray(one).dtype for one in both] == [kind, kind]
+    whole = recorded_outputs([np.int64(1), np.float64(2.5)] * 10, [1.0] * 10).left
+    assert np.array_equal(whole, [1.0, 2.5] * 10)
+    rng = np.random.default_rng(0)
+    resampled = dpaudit.audit_samples(list(rng.choice(left, 1_000)), list(rng.choice(right, 1_000)), 1.0)
+    assert resampled.audit.reason_code == "assumption_violated"
+
+
+def test_what_is_masked_is_missing() -> None:
+    masked = np.ma.masked_less(np.arange(20.0), 5)
+    assert recorded_outputs(masked, np.arange(20.0)).left[:6] == [None] * 5 + [5.0]
+
+
+def test_lists_of_whole_numbers_are_examined() -> None:
+    bits = np.repeat(np.random.default_rng(0).integers(0, 2, (2, 100)), 10, axis=1)
+    assert dpaudit.audit_samples(*bits.tolist(), 1.0).audit.reason_code == "assumption_violated"
+
+
 def test_copies_of_a_stretch_give_no_bound() -> None:
     rng = np.random.default_rng(1)
     bits = rng.integers(0, 3, 1_000)
@@ -223,6 +296,14 @@ def test_copies_of_a_stretch_give_no_bound() -> None:
     result = dpaudit.audit_samples(twice, rng.integers(0, 3, 2_000), 1.0)
     assert "from number 1 on are repeated from number 1,101 on" in result.reason
     assert dpaudit.audit_samples(rng.integers(0, 3, 3_000), bits, 1.0).verdict is Verdict.PASS
+
+
+def test_a_long_run_of_a_frequent_value_is_no_copy() -> None:
+    """Windows that overlap are equal in a run of equal values."""
+    rng = np.random.default_rng(0)
+    left, right = ((rng.random(1_000) < 0.09).astype(int) for _ in range(2))
+    left[300:650] = 0
+    assert dpaudit.audit_samples(left, right, 3.0).audit.reason_code != "assumption_violated"
 
 
 def test_outputs_that_depend_on_the_one_before_give_no_bound() -> None:
@@ -350,6 +431,29 @@ def test_files_that_cannot_be_used(folder: Path, name: str, text: str, said: str
         read_recorded(RecordedFiles((name,)))
 
 
+def test_a_table_of_both_is_not_one_of_two(folder: Path) -> None:
+    Path("both.ndjson").write_text('{"dataset": "D", "output": 1}\n{"dataset": "Dprime", "output": 2}\n' * 20)
+    Path("D.ndjson").write_text('{"dataset": "D", "output": 1}\n' * 20)
+    np.save("E.npy", np.arange(20))
+    with pytest.raises(DatasetError, match=r"both.ndjson stands for the outputs on D, and names the dataset 'Dprime'"):
+        read_recorded(RecordedFiles(("both.ndjson", "E.npy")))
+    with pytest.raises(DatasetError, match=r"D.ndjson stands for the outputs on D′, and names the dataset 'D'"):
+        read_recorded(RecordedFiles(("E.npy", "D.ndjson")))
+    assert len(read_recorded(RecordedFiles(("D.ndjson", "E.npy"))).left) == 20
+
+
+def test_a_file_that_changed_is_no_new_evidence(folder: Path) -> None:
+    np.save("D.npy", np.arange(20))
+    np.save("E.npy", np.arange(30))
+    words = RecordedFiles(("D.npy", "E.npy"))
+    first = read_recorded(words).recordings
+    with pytest.raises(UsageError, match=r"D.npy is part of the earlier evidence already"):
+        read_recorded(words, used=first)
+    np.save("D.npy", np.arange(21))
+    with pytest.raises(UsageError, match=r"D.npy has changed since it became part of the earlier evidence"):
+        read_recorded(words, used=first)
+
+
 def test_a_replay_needs_the_same_outputs(folder: Path) -> None:
     left, right = laplace(1, 60, 40)
     np.save("D.npy", left)
@@ -391,6 +495,139 @@ def test_numbers_of_a_stream_are_floats_if_one_is() -> None:
     assert list(map(type, stream.take(0, 2))) == [float, float]
 
 
+# -- files that are read as they come
+
+
+def arrived(files: list[tuple[object, object]]) -> Followed:
+    """A folder into which these files come, with a round without any after each."""
+    every = [Arrival(left, right, f"{at}.npy", f"{at:064}") for at, (left, right) in enumerate(files)]
+    return Followed(iter([part for one in every for part in (one, None)]), idle=0.0)
+
+
+def audit_of(files: Followed, **options: object) -> Audit:
+    recorded = Recorded([], [], stream=files)
+    request = Request(targets=("m",), recorded=recorded, **options)  # type: ignore[arg-type]
+    return orchestrator.run(request).audits[0]
+
+
+def test_files_are_used_once_and_to_their_ends() -> None:
+    """Of D there are more outputs than of D′; those without a partner are not used."""
+    every = [(np.arange(at * 10, at * 10 + 10), -1.0 - np.arange(at * 8, at * 8 + 8)) for at in range(8)]
+    files = arrived(every)
+    target = RecordedTarget(Recorded([], [], stream=files), 3)
+    seen: list[list[float]] = [[], []]
+    ends = []
+    for size in following(files, seed=3, most=10**9):
+        if size is None:
+            ends.append(len(seen[0]))
+            continue
+        for which, dataset in enumerate((D, D_PRIME)):
+            seen[which] += [value for value, times in target.runs(dataset, size, SEED).each() for _ in range(times)]
+    assert ends == [8 * at for at in range(1, 9)]
+    assert len(set(seen[0])) == 64
+    assert set(seen[0]) < set(range(80))
+    assert sorted(seen[1]) == [-64.0 + at for at in range(64)]
+    # of a file all are used before the next, in an order drawn from the seed
+    assert set(seen[0][:8]) < set(range(10))
+    assert seen[0][:8] != sorted(seen[0][:8])
+    orders = []
+    for seed in (3, 4):
+        again_files = arrived(every)
+        next(again_files.coming(seed))
+        orders.append(again_files.take(0, 8))
+    assert seen[0][:8] == orders[0] != orders[1]
+
+
+@pytest.mark.parametrize("most", [1, 7, 23, 1_000])
+def test_no_more_of_the_files_than_is_planned(most: int) -> None:
+    files = arrived([(np.arange(40), np.arange(40)) for _ in range(3)])
+    target = RecordedTarget(Recorded([], [], stream=files), 0)
+    done = 0
+    for size in following(files, seed=0, most=most):
+        if size is not None:
+            assert target.runs(D, size, SEED).runs == target.runs(D_PRIME, size, SEED).runs == size
+            done += size
+    assert done == min(most, 120)
+
+
+def test_small_files_share_a_batch() -> None:
+    """Of a few outputs no event need be learned anew; at the end they are used."""
+    files = arrived([([0.0], [1.0])] * 1_005)
+    target = RecordedTarget(Recorded([], [], stream=files), 0)
+    sizes = []
+    for size in following(files, seed=0, most=10**9):
+        if size is not None:
+            sizes.append(size)
+            target.runs(D, size, SEED)
+            target.runs(D_PRIME, size, SEED)
+    assert sum(sizes) == 1_005
+    assert len(sizes) < 400
+    assert sizes[-1] < max(sizes)
+
+
+def test_what_files_show_depends_on_their_order_alone() -> None:
+    def parts(n: int) -> list[tuple[object, object]]:
+        left, right = laplace(3, 600, 600)
+        return [(left[at : at + 20], right[at : at + 20]) for at in range(0, 20 * n, 20)]
+
+    first, second = (audit_of(arrived(parts(20)), epsilon=0.2, alpha=0.05) for _ in range(2))
+    assert first.verdict is Verdict.FAIL
+    assert first.sequential is not None
+    assert first.sequential.runs < 400
+    assert first.event is not None
+    assert first == second
+    # with files that come later it would have stopped in the same place
+    assert first == audit_of(arrived(parts(30)), epsilon=0.2, alpha=0.05)
+    # nothing is counted, although there are outputs that wait
+    short = audit_of(arrived([laplace(3, 400, 400)]), epsilon=0.2, alpha=0.05, runs=390)
+    assert short.verdict is Verdict.FAIL
+    assert short.sampled == []
+    assert "also_crashed" not in {note.code for note in short.notes}
+    assert short.runs < 700
+    open_audit = audit_of(arrived(parts(20)), epsilon=3.0)
+    assert open_audit.verdict is Verdict.INCONCLUSIVE
+    assert open_audit.reason_code == "followed_not_refuted"
+    assert open_audit.sequential is not None
+    assert open_audit.sequential.runs == 400
+    assert open_audit.sequential.alpha == pytest.approx(0.95e-3)
+    other = audit_of(arrived(parts(20)), epsilon=3.0, seed=1)
+    assert other.sequential is not None
+    assert other.sequential.log_e != open_audit.sequential.log_e
+
+
+def test_without_a_claim_no_file_is_left_out() -> None:
+    left, right = laplace(3, 400, 400)
+    files = arrived([(left[at : at + 20], right[at : at + 20]) for at in range(0, 400, 20)])
+    audit = audit_of(files, alpha=0.05, certify=True)
+    assert audit.reason_code == "no_claim"
+    assert audit.sequential is not None
+    assert audit.sequential.runs == 400
+    assert audit.epsilon_lower is not None
+    assert 0.3 < audit.epsilon_lower < 1
+
+
+def test_files_that_contradict_independence_give_no_bound() -> None:
+    """A file that was copied, of whole numbers, which show it only together."""
+    rng = np.random.default_rng(0)
+    one = [(rng.integers(0, 50, 40), rng.integers(10, 60, 40))]
+    assert audit_of(arrived(one * 12), epsilon=0.2).reason_code == "assumption_violated"
+    left, right = laplace(0, 300, 300)
+    assert audit_of(arrived([(left, right), (left, right)]), epsilon=3.0).reason_code == "assumption_violated"
+
+
+def test_files_have_one_form() -> None:
+    whole = audit_of(arrived([(np.arange(30), np.arange(30) + 0.5), (np.arange(30) * 1.5, np.arange(30))]), epsilon=1.0)
+    assert not whole.crashed
+    assert whole.reason_code != "crash"
+    for other in (np.zeros((30, 2)), np.array(["a"] * 30)):
+        crashed = audit_of(arrived([(np.arange(30), np.arange(30)), (other, other)]), epsilon=1.0)
+        assert crashed.reason_code == "crash"
+        assert "The outputs of 0.npy are numbers and those of 1.npy are" in crashed.reason
+    vectors = np.random.default_rng(0).normal(size=(2, 200, 3))
+    assert audit_of(arrived([(vectors[0], vectors[1])]), epsilon=5.0).reason_code == "followed_not_refuted"
+    assert audit_of(arrived([]), epsilon=1.0).reason_code == "followed_not_refuted"
+
+
 # -- evidence that accumulates
 
 
@@ -426,6 +663,11 @@ def test_a_folder_that_grows(folder: Path) -> None:
     np.save("Dprime/3.npy", laplace(3, 20, 20)[1])
     new = read_recorded(words, used=first)
     assert (len(new.left), len(new.right)) == (20, 20)
+    # an equal file of another name is a copy, or came out equal: to leave it out would choose outputs by their values
+    Path("D/4.npy").write_bytes(Path("D/1.npy").read_bytes())
+    with pytest.raises(UsageError, match=r"D/4.npy has the same contents as D/1.npy"):
+        read_recorded(words, used=first)
+    Path("D/4.npy").unlink()
     # an audit of the folder as it was can be repeated
     assert len(again(words, both.digests).left) == 60
     assert len(again(words, new.digests, used=first).left) == 20

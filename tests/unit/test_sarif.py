@@ -13,9 +13,10 @@ import example_results
 import pytest
 from jsonschema import Draft4Validator, FormatChecker
 
+import dpaudit
 from dpaudit.plans import registry
 from dpaudit.report.bug_classes import OWN, known_bug_of
-from dpaudit.report.sarif import to_sarif
+from dpaudit.report.sarif import stability_to_sarif, to_sarif
 from dpaudit.results.model import Audit, Location, Result, Timings, UtilityAudit
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}
@@ -102,7 +103,7 @@ def test_every_rule_is_explained() -> None:
         assert rule.name == "".join(word.capitalize() for word in rule.id.split("-"))
         assert rule.level in ("error", "warning", "note")
         assert all(text.endswith(".") for text in (rule.short, rule.full, rule.remedy))
-    assert len(OWN) == 9
+    assert len(OWN) == 10
 
 
 def test_a_member_of_the_corpus_has_its_bug_class() -> None:
@@ -195,3 +196,10 @@ def test_messages_hold_no_arguments_and_no_links() -> None:
         assert "{" not in message.replace("{{", "")
         assert not re.search(r"\]\(\d", message)
         assert "\n" not in message
+
+
+def test_an_audit_of_stability_is_valid(validator: Draft4Validator) -> None:
+    for claim in (1, 9):
+        value = json.loads(stability_to_sarif(dpaudit.audit_stability(sum, claim, data="integers(0, 9)", size=1)))
+        assert list(validator.iter_errors(value)) == []
+        assert len(value["runs"][0]["results"]) == (claim == 1)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 from pathlib import Path
 from random import Random
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,8 +25,10 @@ from dpaudit.errors import MechanismError, OutputError, PairError, ParameterErro
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, USERS
 from dpaudit.language.unordered import unordered
 from dpaudit.plans.stability import StabilityRequest
+from dpaudit.report.files import stability_text
+from dpaudit.report.html import embedded_json
 from dpaudit.results.model import Verdict
-from dpaudit.results.stability import StabilityCode
+from dpaudit.results.stability import StabilityCode, StabilityRecord
 
 ADD = "add-remove-one"
 
@@ -425,3 +430,60 @@ def test_unordered_relations_are_those_of_multisets(base: Any) -> None:
         assert {d for d in near if len(d) < 4} == {d for d in datasets if relation.distance(start, d) == 1}
     with pytest.raises(ParameterError, match="not users"):
         unordered(USERS)
+
+
+def test_every_report_of_one_audit(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.py").write_text("def total(xs):\n    return sum(xs)\n", encoding="utf-8")
+    reports = "--html r.html --junit r.xml --sarif r.sarif --markdown r.md"
+    said = typed(f"stability f.py:total --at-most 8 --data integers(0,9) --json r.json {reports}")
+    assert said.code == 1
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "The outputs are 9 apart, where 8 is allowed." in page
+    held = StabilityRecord.from_json(embedded_json(page))
+    written = StabilityRecord.from_json(Path("r.json").read_text(encoding="utf-8"))
+    assert held == replace(written, seconds=0.0)
+    (case,) = ElementTree.parse("r.xml").findall("testsuite/testcase")
+    assert [child.tag for child in case] == ["properties", "failure"]
+    (run,) = json.loads(Path("r.sarif").read_text(encoding="utf-8"))["runs"]
+    (finding,) = run["results"]
+    assert finding["ruleId"] == "stability-claim-violated"
+    place = finding["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("f.py", 1)
+    assert "| ❌ **FAIL** | <code>total</code> |" in Path("r.md").read_text(encoding="utf-8")
+    # what was written makes the same reports
+    before = {name: Path(name).read_text(encoding="utf-8") for name in ("r.html", "r.xml", "r.sarif", "r.md")}
+    assert typed(f"report r.json {reports}").code == 0
+    assert before == {name: Path(name).read_text(encoding="utf-8") for name in before}
+    assert "FAIL  total · stability" in typed("report r.json").out
+    assert "has no --events" in typed("report r.json --events -").err
+    again = typed(f"replay {written.replay} --markdown -")
+    assert (again.code, again.out) == (1, before["r.md"])
+    assert typed("stability f.py:total --at-most 8 --data integers(0,9) --html f.py").code == 2
+
+
+@pytest.mark.parametrize("claim", [8, 9, 100])
+def test_reports_of_any_verdict(claim: int) -> None:
+    result = dpaudit.audit_stability(total, claim, data="integers(0, 9)", size=1)
+    assert result.verdict.value.upper() in result.to_html()
+    assert "<h2" not in result._repr_html_()
+    refused = dpaudit.audit_stability(total, claim, data="booleans()", time=1e-9)
+    assert refused.verdict is Verdict.INCONCLUSIVE
+    for option in ("--html", "--junit", "--sarif", "--markdown", "--json"):
+        assert stability_text(refused, option)
+        assert stability_text(result, option)
+    assert '"inconclusive"' in stability_text(refused, "--sarif")
+    assert "<error " in stability_text(refused, "--junit")
+
+
+def test_a_name_is_no_markup() -> None:
+    def _(xs: list[int]) -> int:
+        return sum(xs)
+
+    _.__name__ = _.__qualname__ = "<b>@you</b> [x](http://y)"
+    result = dpaudit.audit_stability(_, 1, data="integers(0, 9)")
+    text = stability_text(result, "--markdown")
+    assert "<b>" not in result.to_html() + text
+    # in preformatted text nothing is read as Markdown
+    assert "@you" not in re.sub(r"(?s)<pre>.*?</pre>", "", text)
+    ElementTree.fromstring(stability_text(result, "--junit"))

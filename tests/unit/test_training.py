@@ -5,6 +5,7 @@ Statistical tests have fixed seeds; each says how often a correct audit fails it
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -354,3 +355,29 @@ def test_recording_imports_no_engine() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_an_audit_is_printed_and_written(tmp_path: Path) -> None:
+    claim = replace(CLAIM, steps=100)
+    transcript = SGDTranscript(claim)
+    for canary_in in (True, False):
+        transcript.begin(canary_in=canary_in)
+        rng = np.random.default_rng(canary_in)
+        for _ in range(100):
+            transcript.step(rng.normal(0, claim.noise_std / 2) / claim.denominator)
+    audit = audit_transcript(transcript)
+    lines = str(audit).splitlines()
+    assert "1 finding (α = 0.001)" in lines[0]
+    assert max(map(len, lines)) <= 100
+    assert sum("FOUND" in line for line in lines) == 1
+    value = json.loads(audit.to_json())
+    assert value["findings"] == ["noise"]
+    assert value["claim"]["clip_norm"] == claim.clip_norm
+    assert {check["name"]: check["epsilon_lower"] is not None for check in value["checks"]}["step-epsilon"]
+    audit.save(tmp_path / "audit.json")
+    assert json.loads((tmp_path / "audit.json").read_text(encoding="utf-8")) == value
+    for path in ("no/audit.json", "audit.txt"):
+        with pytest.raises(ReportError, match="Cannot write"):
+            audit.save(tmp_path / path)
+    with pytest.raises(TypeError, match=r"assert not audit\.findings"):
+        bool(audit)
