@@ -324,6 +324,7 @@ VERIFY: tuple[Option, ...] = (
     ),
     EPSILON.but(about="Verify this ε."),
     DELTA.but(about="Verify this δ."),
+    CLAIM.but(about=CLAIM.about.replace("Test a curve at many (ε, δ) together", "Verify a whole curve")),
     RELATION,
     PARAMETERS,
     TIME,

@@ -120,7 +120,7 @@ PAGES = (
             "dpaudit.stats.martingale", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
             "dpaudit.stats.noise_profile", "dpaudit.stats.noise_losses", "dpaudit.stats.tradeoff",
             "dpaudit.stats.power", "dpaudit.stats.membership", "dpaudit.stats.bands", "dpaudit.stats.one_run",
-            "dpaudit.stats.gdp",
+            "dpaudit.stats.gdp", "dpaudit.stats.log_bounds",
         ),
     ),
     Page(

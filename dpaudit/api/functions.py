@@ -342,6 +342,7 @@ def trace(
 @_in_pythons_words
 def verify(
     target: str | Mechanism,
+    claim: ClaimLike | None = None,
     *,
     domain: int | None = None,
     size: int = 4,
@@ -369,7 +370,8 @@ def verify(
         data: instead of a domain, a description of records, e.g. "integers(0, 3)".
         ordered: whether the order of the records matters to your own mechanism.
         symmetries: use the symmetries that the mechanism declares; without them every distribution is computed.
-        epsilon, delta, relation: the claim; the mechanism's own where None.
+        claim: as of `audit`, for all of a curve at once; None for the mechanism's own, or for `epsilon` and `delta`.
+        epsilon, delta, relation: parts of the claim; the mechanism's own where None.
         time: time limit in seconds.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
@@ -383,14 +385,13 @@ def verify(
         Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
+    stated = stated_claim(claim, epsilon, delta, relation)
     return _run(
         Request(
             targets=(target,),
             time=time,
             jobs=jobs,
-            epsilon=epsilon,
-            delta=delta,
-            relation=relation,
+            **stated,
             data=data,
             parameters=dict(parameters or {}),
             verify=VerifyMode(domain, size, groups, ordered, symmetries),

@@ -22,6 +22,7 @@ from dpaudit.results.reasons import (
     ConstantOutput,
     Crash,
     CurveRefutation,
+    CurveUndecided,
     DivergenceRefutation,
     ExactPairsKeepClaim,
     ExactRefutation,
@@ -37,6 +38,7 @@ from dpaudit.results.reasons import (
     NotRefuted,
     NotRefutedRecorded,
     Proved,
+    ProvedCurve,
     Reason,
     SampledRefutation,
     StreamEnded,
@@ -47,7 +49,7 @@ from dpaudit.results.reasons import (
     WorstChainKeepsClaim,
     WorstPairKeepsClaim,
 )
-from dpaudit.results.refutation import refutes, tolerance
+from dpaudit.results.refutation import ROUNDING, refutes, tolerance
 from dpaudit.stats import power
 from dpaudit.subjects.stated import is_constant
 
@@ -94,7 +96,8 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         bound = NoClaim(findings.collected.epsilon_lower, claim.delta, 1 - request.alpha)
         return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, bound)
     if divergence is not None:
-        return Decision(Verdict.FAIL, EvidenceKind.EXACT, _divergence_refutation(divergence, claim), crash)
+        kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
+        return Decision(Verdict.FAIL, kind, _divergence_refutation(divergence, claim), crash)
     if refuted_by_runs and findings.collected is not None:
         odd = findings.worst is not None and not _by_bits(findings.collected)
         disagreement = (SamplesDisagree(request.alpha),) if odd else ()
@@ -105,6 +108,10 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     if undecided is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, undecided)
     if enumerated is not None:
+        whole = findings.whole_curve
+        if claim.curve is not None and enumerated.proof is not None and (whole is None or whole.keeps is not True):
+            reason = CurveUndecided(enumerated.what, claim.curve.label)
+            return Decision(Verdict.INCONCLUSIVE, kind, reason)
         return Decision(Verdict.PASS, kind, _proof(enumerated, claim))
     open_curve = claim.curve is not None and kind is EvidenceKind.SAMPLED
     if findings.exact and isinstance(job, WorstCaseSearch) and not open_curve:
@@ -290,6 +297,8 @@ def _proof(enumerated: Enumeration, claim: Claim) -> Reason:
     proof = enumerated.proof
     if proof is None:
         return NoPairs(enumerated.what)
+    if claim.curve is not None:
+        return ProvedCurve(enumerated.what, proof.symmetries, claim.curve.label, ROUNDING, not proof.certain)
     return Proved(
         enumerated.what, proof.symmetries, proof.epsilon_low, proof.epsilon_most, tolerance(claim, proof.rounded),
         not proof.certain, claim.epsilon, claim.delta,

@@ -1,27 +1,30 @@
 """Claims that are curves: where a pair's exact profile exceeds the claimed one, whole curves compared, and bounds.
 
-A refutation is always one (ε, δ) of the curve, or one Rényi order, at which the pair exceeds the claim. A comparison of
-whole curves passes where the pair keeps every (ε, δ) of the claim, or every order, up to rounding (`ROUNDING`).
+A refutation is always one (ε, δ) of the curve, or one Rényi order, at which the pair exceeds the claim for certain. A
+comparison of whole curves passes where the pair keeps every (ε, δ) of the claim, or every order, up to `ROUNDING`. Of
+distributions with finitely many outcomes both rest on bounds of their probabilities (`stats.log_bounds`), and where
+these decide nothing, the comparison does not.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import ndtri
 
 from dpaudit.evidence.density import Exact, Losses
-from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, PairLaws
+from dpaudit.evidence.exact import PairLaws
 from dpaudit.language import Claim
-from dpaudit.language.curves import LARGEST, Curve, GaussianDP, Renyi, ZeroConcentrated
+from dpaudit.language.curves import LARGEST, Curve, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
 from dpaudit.results.model import CurveRecord, SampledEvidence
 from dpaudit.results.refutation import ROUNDING
-from dpaudit.stats import clopper_pearson, tradeoff
-from dpaudit.stats.arrays import FloatArray
+from dpaudit.stats import clopper_pearson, log_bounds, tradeoff
+from dpaudit.stats.arrays import BoolArray, FloatArray
+from dpaudit.stats.log_bounds import LogBounds
 
 MOST_VERTICES = 4_000
 """Vertices of an exact trade-off curve among which the one that exceeds the claim most is looked for."""
@@ -64,7 +67,9 @@ def worst_point(curve: Curve, pairs: list[Exact]) -> float:
 
 
 def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
-    epsilons, deltas = (np.array(part) for part in zip(*curve.points, strict=True))
+    # of many lines samples test a part, and exact distributions all of them
+    points = curve.lines if isinstance(curve, Profile | TradeOff) else curve.points
+    epsilons, deltas = (np.array(part) for part in zip(*points, strict=True))
     if isinstance(pair, Losses):
         excess = np.asarray(pair.noise.curve(epsilons)) - deltas
         most = int(excess.argmax())
@@ -72,7 +77,7 @@ def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
     vertices = np.concatenate([_vertices(pair), _vertices(pair)[:, ::-1]])
     q, p = vertices[:, 0], 1 - vertices[:, 1]
     alone = float(p[q <= 0].max(initial=0.0))
-    if alone > 0 and not hasattr(curve, "lines"):
+    if alone > 0 and not isinstance(curve, Profile | TradeOff):
         # what one dataset alone has is allowed by no smooth curve
         at_alone = curve.epsilon_at(alone / 2)
         if math.isfinite(at_alone):
@@ -80,10 +85,12 @@ def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
     excess = p[:, None] - np.exp(np.minimum(epsilons, LARGEST)) * q[:, None] - deltas
     vertex, at = divmod(int(excess.argmax()), excess.shape[1])
     best = float(excess[vertex, at]), float(epsilons[at])
-    if hasattr(curve, "lines"):
+    if isinstance(curve, Profile | TradeOff):
         return best
-    # p − e^ε q − δ(ε) is concave in e^ε
     p_at, q_at = float(p[vertex]), float(q[vertex])
+    if isinstance(curve, GaussianDP):
+        return max(best, _worst_of_gaussian(curve, p, q))
+    # p − e^ε q − δ(ε) is concave in e^ε
 
     def at_epsilon(epsilon: float) -> float:
         return p_at - math.exp(epsilon) * q_at - curve.delta_at(epsilon)
@@ -100,21 +107,142 @@ def _worst_point(curve: Curve, pair: Exact) -> tuple[float, float]:
     return max(best, (at_epsilon(middle), middle))
 
 
+def _worst_of_gaussian(curve: GaussianDP, p: Floats, q: Floats) -> tuple[float, float]:
+    """Of the event that needs the largest μ the point where p − e^ε q − δ(ε) is largest, at Φ(−ε/μ − μ/2) = q."""
+    with np.errstate(invalid="ignore"):
+        needed = ndtri(p) - ndtri(q)
+    # where p is near 1 its complement on the other dataset says the same, and has more digits
+    worst = int(np.argmax(np.where(np.isfinite(needed) & (p + q <= 1), needed, -np.inf)))
+    epsilon = min(LARGEST, max(0.0, -curve.mu * (float(ndtri(q[worst])) + curve.mu / 2)))
+    if not math.isfinite(epsilon):
+        return 0.0, 0.0
+    return float(p[worst]) - math.exp(epsilon) * float(q[worst]) - curve.delta_at(epsilon), epsilon
+
+
 def _vertices(pair: PairLaws) -> Floats:
     vertices = tradeoff.curve(pair.left, pair.right)
     return vertices[:: max(1, len(vertices) // MOST_VERTICES)]
 
 
-def whole_curve(curve: Curve, pair: Exact) -> Comparison:
-    """Whether the exact distributions of a pair keep the whole claim, in both directions."""
+def whole_curve(curve: Curve, pair: Exact, bounds: LogBounds | None = None) -> Comparison:
+    """Whether the exact distributions of a pair keep the whole claim, in both directions.
+
+    Args:
+        curve: the claim.
+        pair: the distributions.
+        bounds: of the probabilities of finitely many outcomes; without them those of doubles are used, in which a
+            probability below 1e-290 is lost.
+    """
+    if isinstance(pair, PairLaws):
+        if bounds is None:
+            bounds = LogBounds.about(pair.left, pair.right, error=ROUNDING / 100)
+        return within_bounds(curve, bounds)
     if isinstance(curve, Renyi | ZeroConcentrated):
         return _by_divergence(curve, pair)
-    if hasattr(curve, "lines"):
+    if isinstance(curve, Profile | TradeOff):
         return Comparison(_keeps_lines(curve.lines, pair))
     assert isinstance(curve, GaussianDP)
-    if isinstance(pair, PairLaws):
-        return _gaussian_vertices(curve.mu, pair)
     return Comparison(_densities_keep(curve, pair))
+
+
+def within_bounds(curve: Curve, bounds: LogBounds) -> Comparison:
+    """Whether a pair of distributions keeps the whole claim, in both directions, from bounds of shape (k,)."""
+    margins = Margins.of(curve, bounds)
+    return margins.comparison(())
+
+
+@dataclass(frozen=True)
+class Margins:
+    """How pairs compare with a curve at everything that decides, which is a number for each of n tests.
+
+    Args:
+        low, high: bounds of what the pairs need, shape (…, n): the least μ; δ at every line; D_α at every order.
+        allowed: what the claim allows, shape (n,).
+        orders: the orders of a claim of divergences.
+        rho: of a claim of zCDP.
+        mu: whether it is the least μ.
+    """
+
+    low: Floats
+    high: Floats
+    allowed: Floats
+    orders: Floats | None = None
+    rho: float | None = None
+    mu: bool = False
+
+    @classmethod
+    def of(cls, curve: Curve, bounds: LogBounds) -> Margins:
+        """Of pairs whose probabilities have these bounds, in both directions."""
+        both = bounds, bounds.turned
+        if isinstance(curve, Renyi | ZeroConcentrated):
+            orders, limits = _orders(curve)
+            ends = [log_bounds.divergences(one, orders) for one in both]
+            low, high = (np.maximum(ends[0][i], ends[1][i]) for i in (0, 1))
+            return cls(low, high, limits, orders, curve.rho if isinstance(curve, ZeroConcentrated) else None)
+        if isinstance(curve, Profile | TradeOff):
+            epsilons, deltas = (np.array(part) for part in zip(*curve.lines, strict=True))
+            # a claim of δ = 0 has no other room than in ε
+            room = ROUNDING * np.maximum(1.0, epsilons)
+            low = np.maximum(*(log_bounds.profile(one, epsilons + room)[0] for one in both))
+            high = np.maximum(*(log_bounds.profile(one, epsilons + room)[1] for one in both))
+            return cls(low, high, deltas)
+        assert isinstance(curve, GaussianDP)
+        ends = [log_bounds.gaussian_mu(one) for one in both]
+        low, high = (np.maximum(ends[0][i], ends[1][i])[..., np.newaxis] for i in (0, 1))
+        return cls(low, high, np.array([curve.mu]), mu=True)
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which pairs keep the claim for certain, shape (…)."""
+        inside = self.high <= self.allowed + self._room
+        if self.rho is None or self.orders is None:
+            return np.asarray(inside.all(axis=-1))
+        # every ε-DP pair is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4)
+        pure = self.high[..., -1] ** 2 / 2 <= self.rho
+        # beyond the last order D_α is at most D_∞
+        beyond = self.high[..., -1] <= self.rho * self.orders[-2]
+        return np.asarray(pure | (inside.all(axis=-1) & beyond & _fine(self.high[..., :-1], self.rho)))
+
+    @property
+    def exceeded(self) -> BoolArray:
+        """Which pairs exceed the claim for certain."""
+        return np.asarray((self.low > self.allowed + self._room).any(axis=-1))
+
+    @property
+    def ratio(self) -> Floats:
+        """The most that a test of each pair needs, as a share of what is allowed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(np.isfinite(self.allowed), self.high / np.maximum(self.allowed, 1e-300), 0.0)
+        return np.asarray(np.nanmax(shares, axis=-1))
+
+    def comparison(self, at: int | tuple[()]) -> Comparison:
+        """Of one of the pairs."""
+        low, high = self.low[at], self.high[at]
+        keeps = True if bool(self.kept[at]) else False if bool(self.exceeded[at]) else None
+        if self.mu:
+            least = float(high[0])
+            return Comparison(keeps, parameter=least if math.isfinite(least) and least - low[0] < 1e-6 else None)
+        if self.orders is None:
+            return Comparison(keeps)
+        with np.errstate(invalid="ignore"):
+            excess = (low - self.allowed) / np.maximum(self.allowed, 1e-300)
+        worst = int(np.argmax(np.where(np.isfinite(self.allowed), excess, -np.inf)))
+        return Comparison(keeps, float(self.orders[worst]), float(low[worst]), float(self.allowed[worst]))
+
+    @property
+    def _room(self) -> Floats:
+        if self.orders is None and not self.mu:
+            return ROUNDING * self.allowed
+        with np.errstate(invalid="ignore"):
+            return ROUNDING * np.maximum(1.0, np.where(np.isfinite(self.allowed), self.allowed, 1.0)) + 1e-12
+
+
+def _orders(curve: Renyi | ZeroConcentrated) -> tuple[Floats, Floats]:
+    """The orders at which a claim is compared with divergences, and what it allows there."""
+    if isinstance(curve, Renyi):
+        alphas, limits = (np.array(part, dtype=np.float64) for part in zip(*curve.orders, strict=True))
+        return alphas, limits
+    return np.append(ORDERS, math.inf), np.append(curve.rho * ORDERS, math.inf)
 
 
 def worst_comparison(comparisons: list[Comparison]) -> Comparison | None:
@@ -127,38 +255,22 @@ def worst_comparison(comparisons: list[Comparison]) -> Comparison | None:
     return min(comparisons, key=key, default=None)
 
 
-def _keeps_lines(lines: tuple[tuple[float, float], ...], pair: Exact) -> bool | None:
+def _keeps_lines(lines: tuple[tuple[float, float], ...], pair: Losses) -> bool | None:
     epsilons, deltas = (np.array(part) for part in zip(*lines, strict=True))
     allowed = deltas * (1 + ROUNDING) + 1e-13
-    if isinstance(pair, Losses):
-        low = [pair.wider.delta(Fraction(repr(epsilon))).low for epsilon in epsilons.tolist()]
-        high = [pair.narrower.delta(Fraction(repr(epsilon))).high for epsilon in epsilons.tolist()]
-        if (np.array(low) > allowed).any():
-            return False
-        return True if bool((np.array(high) <= allowed).all()) else None
-    # where e^ε overflows, what the other dataset lacks counts alone, as it should
-    exact_profile = np.maximum(*(pair.profile(direction, epsilons) for direction in (LEFT_RIGHT, RIGHT_LEFT)))
-    return bool((exact_profile <= allowed).all())
-
-
-def _gaussian_vertices(mu: float, pair: PairLaws) -> Comparison:
-    """Whether every vertex of the trade-off curve, and so the curve, lies above that of N(0, 1) and N(μ, 1).
-
-    An event with probabilities p and q does if Φ⁻¹(p) − Φ⁻¹(q) ≤ μ; by symmetry that covers both directions.
-    """
-    alpha, beta = tradeoff.curve(pair.left, pair.right).T
-    inner = ~(((alpha <= 0) & (beta >= 1 - 1e-15)) | ((beta <= 0) & (alpha >= 1 - 1e-15)))
-    with np.errstate(invalid="ignore"):
-        needed = -ndtri(beta[inner]) - ndtri(alpha[inner])
-    least = float(needed.max(initial=0.0))
-    return Comparison(least <= mu * (1 + ROUNDING) + 1e-9, parameter=least if math.isfinite(least) else None)
+    low = [pair.wider.delta(Fraction(repr(epsilon))).low for epsilon in epsilons.tolist()]
+    high = [pair.narrower.delta(Fraction(repr(epsilon))).high for epsilon in epsilons.tolist()]
+    if (np.array(low) > allowed).any():
+        return False
+    return True if bool((np.array(high) <= allowed).all()) else None
 
 
 def _densities_keep(curve: GaussianDP, pair: Losses) -> bool | None:
     moves = pair.moves
     if not moves.laplace and not moves.geometric and pair.wider is pair.noise:
         # Gaussian noise is μ-GDP with μ² the sum of squared moves, and no less
-        return sum((move * move for move in moves.gaussian), Fraction(0)) <= Fraction(repr(curve.mu)) ** 2
+        allowed = Fraction(repr(curve.mu)) ** 2 * (1 + Fraction(repr(ROUNDING)))
+        return sum((move * move for move in moves.gaussian), Fraction(0)) <= allowed
     if moves.gaussian or pair.wider is not pair.noise:
         return None
     # both profiles fall: between two ε the pair's is at most its value at the first, the claim's at least at the second
@@ -169,51 +281,42 @@ def _densities_keep(curve: GaussianDP, pair: Losses) -> bool | None:
     return True if bool((exact <= claimed).all()) else None
 
 
-def _by_divergence(curve: Renyi | ZeroConcentrated, pair: Exact) -> Comparison:
-    if isinstance(curve, Renyi):
-        alphas, limits = (np.array(part, dtype=np.float64) for part in zip(*curve.orders, strict=True))
-    else:
-        alphas, limits = np.append(ORDERS, math.inf), np.append(curve.rho * ORDERS, math.inf)
+def _by_divergence(curve: Renyi | ZeroConcentrated, pair: Losses) -> Comparison:
+    alphas, limits = _orders(curve)
     exact = _divergences(pair, alphas)
     if exact is None:
         return Comparison(None)
-    slack = ROUNDING * np.maximum(1.0, limits) + 1e-12
-    finite = np.isfinite(limits)
-    excess = np.full(len(alphas), -np.inf)
-    excess[finite] = exact[finite] - limits[finite]
-    relative = np.full(len(alphas), -np.inf)
-    relative[finite] = excess[finite] / np.maximum(limits[finite], 1e-300)
-    worst = int(np.argmax(relative))
-    keeps: bool | None = not bool((excess > slack).any())
-    if isinstance(curve, ZeroConcentrated) and keeps and not _gaussian_alone(pair):
-        # beyond the last order D_α is at most D_∞
-        below = _fine(exact[:-1], curve.rho) and bool(exact[-1] <= curve.rho * ORDERS[-1])
-        keeps = True if below else None
-    return Comparison(keeps, float(alphas[worst]), float(exact[worst]), float(limits[worst]))
+    # closed forms, in doubles
+    margins = Margins(exact, exact, limits, alphas, curve.rho if isinstance(curve, ZeroConcentrated) else None)
+    one = margins.comparison(())
+    if isinstance(curve, ZeroConcentrated) and one.keeps is None and _gaussian_alone(pair):
+        # at every order D_α is α times the same number
+        return replace(one, keeps=True)
+    return one
 
 
-def _fine(exact: Floats, rho: float) -> bool:
+def _fine(exact: Floats, rho: float) -> BoolArray:
     """Whether D_α ≤ ρα between all orders of the grid, as (α − 1) D_α is convex in α and so below its chords."""
     alphas = ORDERS
     heights = (alphas - 1) * exact
     # on a chord h(α) ≤ ρα(α − 1) holds if it does at the ends and at the point where the difference is largest
-    a, b, u, v = alphas[:-1], alphas[1:], heights[:-1], heights[1:]
-    slope = (v - u) / (b - a)
-    at = np.clip((slope / rho + 1) / 2, a, b)
-    chord = u + slope * (at - a)
+    a, b, u, v = alphas[:-1], alphas[1:], heights[..., :-1], heights[..., 1:]
+    with np.errstate(invalid="ignore"):
+        slope = (v - u) / (b - a)
+        at = np.clip((slope / rho + 1) / 2, a, b)
+        chord = u + slope * (at - a)
+        below = chord <= rho * at * (at - 1) * (1 + ROUNDING) + 1e-12
     # below the first order D_α is at most its value there
-    first = bool(exact[0] <= rho * (1 + ROUNDING))
-    return first and bool((chord <= rho * at * (at - 1) * (1 + ROUNDING) + 1e-12).all())
+    first = exact[..., 0] <= rho * (1 + ROUNDING)
+    return np.asarray(first & below.all(axis=-1))
 
 
 def _gaussian_alone(pair: Exact) -> bool:
     return isinstance(pair, Losses) and not pair.moves.laplace and not pair.moves.geometric
 
 
-def _divergences(pair: Exact, alphas: Floats) -> Floats | None:
-    """The larger Rényi divergence of both directions at each order above 1; None where none is computed."""
-    if isinstance(pair, PairLaws):
-        return np.maximum(*(_renyi(*pair.oriented(d), alphas) for d in (LEFT_RIGHT, RIGHT_LEFT)))
+def _divergences(pair: Losses, alphas: Floats) -> Floats | None:
+    """The Rényi divergence at each order above 1, the same in both directions; None where none is computed."""
     if pair.moves.geometric or pair.wider is not pair.noise:
         return None
     total = np.zeros(len(alphas))
@@ -227,19 +330,6 @@ def _divergences(pair: Exact, alphas: Floats) -> Floats | None:
         )
         total = total + np.where(np.isinf(alphas), t, both / (finite - 1))
     return total
-
-
-def _renyi(p: Floats, q: Floats, alphas: Floats) -> Floats:
-    """D_α(p ‖ q) for orders above 1, infinity included.  Source: van Erven and Harremoës 2014, Definition 2."""
-    if bool(((q <= 0) & (p > 0)).any()):
-        return np.full(len(alphas), np.inf)
-    both = p > 0
-    log_p, loss = np.log(p[both]), np.log(p[both]) - np.log(q[both])
-    # ln Σ p^α q^(1 − α) = ln Σ exp(ln p + (α − 1) ln(p/q))
-    return np.array([
-        float(loss.max()) if math.isinf(a) else max(0.0, float(logsumexp(log_p + (a - 1) * loss)) / (a - 1))
-        for a in alphas.tolist()
-    ])
 
 
 # -- bounds

@@ -11,13 +11,14 @@ import numpy as np
 from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
-from dpaudit.evidence.curves import whole_curve, worst_comparison, worst_point
+from dpaudit.evidence.curve_sweep import sweep_curve
+from dpaudit.evidence.curves import Comparison, whole_curve, worst_comparison, worst_point
 from dpaudit.evidence.density import ComparedPair, Exact, Losses, compared, comparison
-from dpaudit.evidence.exact import PairLaws, finite, worse
+from dpaudit.evidence.exact import MOST_INTERVALS, PATHS, PairLaws, finite, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
-from dpaudit.interpret import LawCache
+from dpaudit.interpret import LawCache, interval_laws
 from dpaudit.language import Curve, Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
@@ -36,6 +37,7 @@ from dpaudit.results.notes import (
 )
 from dpaudit.results.refutation import refutes
 from dpaudit.results.stream import Event, Progress
+from dpaudit.stats.log_bounds import LogBounds
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import guarded
@@ -56,7 +58,7 @@ def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Gener
         return
     before = copies(target) if is_examined(target) else None
     if job.claim.curve is not None:
-        job = _at_worst_point(job, job.claim.curve, target.subject, findings, runner)
+        job = yield from _at_worst_point(job, job.claim.curve, target.subject, findings, runner)
     yield from _every(job, target.subject, findings, runner)
     if findings.worst is not None and isinstance(findings.worst.comparison, PairLaws):
         try:
@@ -68,19 +70,40 @@ def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Gener
 
 def _at_worst_point(
     job: PrivacyJob, curve: Curve, mechanism: Mechanism, findings: Findings, runner: Runner
-) -> PrivacyJob:
-    """The job at the point of its curve that the exact pairs exceed most; and what they say of the whole curve."""
+) -> Generator[Event, None, PrivacyJob]:
+    """The job at the point of its curve that the exact pairs exceed most; and what they say of the whole curve.
+
+    Of a finite domain these pairs are its worst one.
+    """
     comparisons: list[Exact] = []
+    whole: list[Comparison] = []
+    found: list[Pair] = []
+    if isinstance(job, ExhaustiveDomain):
+        swept = yield from sweep_curve(mechanism, job.scope, job.claim, curve, runner, job.target.name)
+        if swept.worst is not None and swept.comparison is not None:
+            found.append(swept.worst)
+            whole.append(swept.comparison)
     try:
-        for pair in job.pairs:
+        for pair in (*found, *job.pairs):
             with runner.limited(), guarded(job.target.name):
-                comparisons.append(comparison(mechanism, pair, findings.laws))
+                one = comparison(mechanism, pair, findings.laws)
+                comparisons.append(one)
+                if pair in found:
+                    continue
+                bounds = None
+                if isinstance(one, PairLaws) and len(one.left) <= MOST_INTERVALS:
+                    laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+                    bounds = LogBounds.of_intervals(laws.left, laws.right)
+                whole.append(whole_curve(curve, one, bounds))
         with runner.limited():
             job = replace(job, claim=job.claim.at(worst_point(curve, comparisons)))
-            findings.whole_curve = worst_comparison([whole_curve(curve, one) for one in comparisons])
+            findings.whole_curve = worst_comparison(whole)
     except NotEnumerableError:
         # the comparison at one point says so
         return job
+    if findings.whole_curve is not None and findings.whole_curve.exceeds:
+        # the pair whose divergence refutes, which need not be the one with the largest ε
+        job = replace(job, pairs=(*found, *job.pairs))
     findings.job = job
     return job
 

@@ -114,8 +114,8 @@ def sweep(
     if (failure := only_failures(table.outcomes)) is not None:
         raise always_fails(name, failure)
     search = _Search(mechanism, table, claim)
-    pairs, complete, counted = 0, table.complete, _Counted()
-    for i, j in _pairs(table, scope, claim, counted):
+    pairs, complete, counted = 0, table.complete, Counted()
+    for i, j in pairs_of(table, scope, claim, counted):
         pairs += len(i)
         try:
             # of the laws that are there in time, the comparison is not what takes long
@@ -260,7 +260,7 @@ class _Search:
 
 
 @dataclass
-class _Counted:
+class Counted:
     """Unordered pairs of a scope, those included that a symmetry makes equal to another."""
 
     twice: int = 0
@@ -271,7 +271,7 @@ class _Counted:
         return self.twice // 2
 
 
-def _pairs(table: LawTable, scope: Scope, claim: Claim, counted: _Counted) -> Iterator[tuple[Ints, Ints]]:
+def pairs_of(table: LawTable, scope: Scope, claim: Claim, counted: Counted) -> Iterator[tuple[Ints, Ints]]:
     """At least one of the unordered pairs that symmetries make equal, by number, not too many at once.
 
     Groups may come more than once.

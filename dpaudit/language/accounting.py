@@ -36,8 +36,8 @@ _NAMES = ("DpEvent", "PrivacyLossDistribution", "PrivacyAccountant")
 def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
     """The claim of a `DpEvent`, a `PrivacyLossDistribution` or a `PrivacyAccountant` of dp-accounting.
 
-    An event becomes the profile of `PLDAccountant`, an `RdpAccountant` its Rényi bounds, every other object the
-    profile of its δ at a grid of ε.
+    An event becomes the profile of `PLDAccountant`, or the Rényi bounds of `RdpAccountant` if the former does not
+    support it. An `RdpAccountant` becomes its Rényi bounds, every other object the profile of its δ at a grid of ε.
 
     Args:
         thing: the object.
@@ -45,7 +45,8 @@ def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
 
     Raises:
         ParameterError: a distribution that was made with `pessimistic_estimate=False`, whose δ are too small; an event
-            that `PLDAccountant` does not support; a relation that is not the accountant's.
+            that neither of them supports; a relation that is not the accountant's, or not that of a distribution
+            whose two directions differ.
     """
     kinds = {kind.__name__ for kind in type(thing).__mro__}
     if "DpEvent" in kinds:
@@ -58,32 +59,63 @@ def accounted(thing: object, *, relation: Relation | None = None) -> Claim:
                 "This privacy loss distribution is optimistic: its δ may be smaller than the mechanism's, which would "
                 "accuse a correct mechanism. Make it with pessimistic_estimate=True."
             )
+        if relation is not None and not _of_one_more(relation) and not getattr(pld, "_symmetric", True):
+            raise ParameterError(
+                "This privacy loss distribution differs between adding and removing a record, as after sampling, so it "
+                f"is of add-remove-one and not of {relation.name}; leave the relation out, or make one for "
+                f"{relation.name}."
+            )
         profile = _profile(pld.get_delta_for_epsilon, "the privacy loss distribution")
         return Claim.of(profile, relation=relation or ADD_REMOVE_ONE)
     accountant: Any = thing
     own = {"ADD_OR_REMOVE_ONE": ADD_REMOVE_ONE, "REPLACE_ONE": REPLACE_ONE}.get(accountant.neighboring_relation.name)
-    if relation is not None and own is not None and relation != own:
+    same = relation == own or (own == ADD_REMOVE_ONE and relation is not None and _of_one_more(relation))
+    if relation is not None and own is not None and not same:
         raise ParameterError(
             f"The accountant's neighbours are those of {own.name}, not of {relation.name}; leave the relation out, or "
             "make the accountant with the other one."
         )
+    under = relation or own
+    if under is None:
+        raise ParameterError(
+            f"The accountant's neighbours are {accountant.neighboring_relation.name}, for which dpaudit has no "
+            "relation; say under which relation its δ hold, such as relation='add-remove-one'."
+        )
     if "RdpAccountant" in {kind.__name__ for kind in type(accountant).__mro__}:
         known = [(float(a), float(e)) for a, e in zip(accountant.orders, accountant.rdp, strict=True)]
-        curve: Curve = Renyi([(a, e) for a, e in known if a > 1 and math.isfinite(e)])
+        finite = [(a, e) for a, e in known if a > 1 and math.isfinite(e)]
+        if not finite:
+            raise ParameterError("The accountant gives no finite bound at any order, so there is nothing to test.")
+        curve: Curve = Renyi(finite)
     else:
         curve = _profile(accountant.get_delta, "the accountant's profile")
-    return Claim.of(curve, relation=relation or own or ADD_REMOVE_ONE)
+    return Claim.of(curve, relation=under)
 
 
 def claim_under(curve: object, relation: Relation | None) -> Claim:
     """A curve, or an object of dp-accounting, as a claim under a relation; without one under its own.
 
     Profiles that dp-accounting computed for `dp-sgd(…)` are of add-remove-one, other curves of replace-one.
+
+    Raises:
+        ParameterError: as of `accounted`; or a profile of `dp-sgd(…)` under other neighbours than those of one record,
+            or of one person, for which it is too small.
     """
     if not isinstance(curve, Curve):
         return accounted(curve, relation=relation)
-    own = ADD_REMOVE_ONE if isinstance(curve, Profile) and curve.name.startswith("dp-sgd(") else REPLACE_ONE
-    return Claim.of(curve, relation=relation or own)
+    if not (isinstance(curve, Profile) and curve.name.startswith("dp-sgd(")):
+        return Claim.of(curve, relation=relation or REPLACE_ONE)
+    if relation is not None and not _of_one_more(relation):
+        raise ParameterError(
+            f"{curve.name} is the profile of datasets of which one has a record more, and those of {relation.name} "
+            "need a larger one; leave the relation out, or give an accountant of dp-accounting that was made with it."
+        )
+    return Claim.of(curve, relation=relation or ADD_REMOVE_ONE)
+
+
+def _of_one_more(relation: Relation) -> bool:
+    """Whether one of two neighbours has a record more, or all records of one person."""
+    return relation.size == 1 and relation.kind in ("add-remove-one", "users")
 
 
 def dp_sgd(*, noise: float, rate: float = 1.0, steps: int = 1) -> Profile:
@@ -113,14 +145,19 @@ def dp_sgd(*, noise: float, rate: float = 1.0, steps: int = 1) -> Profile:
 def _account(event: object, relation: Relation | None) -> Any:
     accounting = _library()
     from dp_accounting.pld import PLDAccountant
+    from dp_accounting.rdp import RdpAccountant
 
-    neighbours = accounting.NeighboringRelation
-    try:
-        accountant = PLDAccountant(neighbours.REPLACE_ONE if relation == REPLACE_ONE else neighbours.ADD_OR_REMOVE_ONE)
-        return accountant.compose(event)
-    except (accounting.UnsupportedEventError, TypeError, ValueError) as error:
-        under = "" if relation is None else f" under {relation.name}"
-        raise ParameterError(f"dp-accounting's PLDAccountant does not support this event{under}: {error}") from None
+    kinds = accounting.NeighboringRelation
+    neighbours = kinds.REPLACE_ONE if relation == REPLACE_ONE else kinds.ADD_OR_REMOVE_ONE
+    reasons = []
+    for kind in (PLDAccountant, RdpAccountant):
+        accountant = kind(neighboring_relation=neighbours)
+        try:
+            return accountant.compose(event)
+        except (accounting.UnsupportedEventError, TypeError, ValueError) as error:
+            reasons.append(str(error))
+    under = "" if relation is None else f" under {relation.name}"
+    raise ParameterError(f"dp-accounting does not support this event{under}: {reasons[0]}")
 
 
 def _library() -> Any:
@@ -134,10 +171,18 @@ def _library() -> Any:
 
 
 def _profile(delta: Any, name: str) -> Profile:
+    """The profile of a δ that dp-accounting computes.
+
+    Raises:
+        ParameterError: it allows everything.
+    """
+
     def above(epsilon: float) -> float:
         # rounded up: sums of many doubles
         return min(1.0, max(0.0, float(delta(epsilon))) * (1 + 1e-9) + 1e-15)
 
+    if above(0.0) >= 1 and above(LARGEST / 2) >= 1:
+        raise ParameterError(f"By {name} δ = 1 at every ε, which all mechanisms satisfy, so there is nothing to test.")
     small = max(SMALLEST, SMALLEST * above(0.0))
     end = 0.01
     while above(end) > small and end < LARGEST / 2:

@@ -12,7 +12,7 @@ from dpaudit.adversary.pairs.pair import as_multisets
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Mechanism, Multiset
-from dpaudit.options import DATA, DEFAULT_RUNS, DELTA, EPSILON, GROUPS, PAIR, RELATION, SIZE
+from dpaudit.options import CLAIM, DATA, DEFAULT_RUNS, DELTA, EPSILON, GROUPS, PAIR, RELATION, SIZE
 from dpaudit.plans.job import ExhaustiveDomain, GroupChains, PairSearch, PrivacyJob
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
 from dpaudit.plans.plan import Scope
@@ -103,8 +103,9 @@ def _scope(job: PrivacyJob) -> Scope | None:
 def _refuse(name: str, claim: Claim) -> None:
     if claim.rho is not None or claim.curve is not None:
         raise UsageError(
-            "{} claims {}; {} compares chains with one (ε, δ): give {} and {}.",
-            name, str(claim), GROUPS, EPSILON, DELTA,
+            "{} claims {}; {} compares chains with one (ε, δ): give {} and {}. To test a curve for groups of 2, give a "
+            "pair that differs in 2 records with {} {} and the {} that you expect of them.",
+            name, str(claim), GROUPS, EPSILON, DELTA, RELATION, f"{claim.relation.kind}:2", CLAIM,
         )
     if claim.relation.kind in ("private-rows", "users"):
         raise UsageError(

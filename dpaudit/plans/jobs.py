@@ -16,7 +16,7 @@ from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.observed import table_pairs
 from dpaudit.adversary.pairs.pair import sized
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
-from dpaudit.errors import PairError, UnknownNameError, UsageError
+from dpaudit.errors import PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import (
     REPLACE_ONE,
     Claim,
@@ -28,12 +28,14 @@ from dpaudit.language import (
     Relation,
 )
 from dpaudit.options import (
+    CLAIM,
     DATA,
     DEFAULT_DOMAIN,
     DEFAULT_RUNS,
     DEFAULT_SIZE,
     DELTA,
     EPSILON,
+    GROUPS,
     PAIR,
     PARAMETERS,
     REALISED,
@@ -169,7 +171,10 @@ def _scope_jobs(request: Request, verify: VerifyMode, subject: Subject) -> Itera
         if k > scope.records:
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
-        stated = claim_of_group(mechanism, claim, k)
+        try:
+            stated = claim_of_group(mechanism, claim, k)
+        except ParameterError as error:
+            raise UsageError(f"{error} Leave groups out with {{}} {k - 1}.", GROUPS) from None
         _refuse_divergence(subject.name, stated)
         yield ExhaustiveDomain(
             target=target, label=label, claim=stated, replay=replay_id(request, target, label),
@@ -502,16 +507,16 @@ def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
 
 
 def _refuse_divergence(name: str, claim: Claim) -> None:
-    """Reject a claim that no finite number of comparisons at one (ε, δ) proves.
+    """Reject a claim of which one (ε, δ) is tested, and that follows from more.
 
     Raises:
-        UsageError: it is of zCDP, or a curve.
+        UsageError: it is of zCDP, and tested at one ε.
     """
-    if claim.rho is not None or claim.curve is not None:
+    if claim.rho is not None:
         raise UsageError(
-            "{} claims {}; exact output distributions are compared with one (ε, δ) at a time, which does not prove "
-            "it: give {} and {}.",
-            name, str(claim), EPSILON, DELTA,
+            "{} claims {}, tested at one ε, which does not prove it: give {} {} to compare exact output distributions "
+            "with all of it, or {} and {}.",
+            name, str(claim), CLAIM, f"'zcdp({claim.rho:g})'", EPSILON, DELTA,
         )
 
 

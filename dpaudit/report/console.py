@@ -365,6 +365,10 @@ def _add_table(block: Rows, result: Result) -> None:
             f"≥ {certified}" if certified else "",
             wording.exact_epsilon(audit) or "",
         )
+        if audit.curve is not None:
+            # an ε alone says nothing of a curve
+            exact = (wording.curve_exact(audit) or "").removeprefix("exact ")
+            numbers = (audit.curve.allowance, wording.curve_bound(audit) or "", exact)
         cells.append((wording.verdict_phrase(audit), *numbers, _MARKS[audit.as_expected]))
     _add_lines(block, cells, "audit", result.audits)
 

@@ -33,6 +33,7 @@ from dpaudit.results.json_form import to_object
 from dpaudit.results.model import (
     Attempt,
     Audit,
+    CurveRecord,
     ExactEvidence,
     Result,
     SampledEvidence,
@@ -98,6 +99,7 @@ class _View:
     """Whether a folded audit begins unfolded: the first of one algorithm's, which is its main case."""
     parts: list[Part]
     scale: list[_ScaleRow]
+    scale_of: str
     claim_at: float
     plots: list[_Plot]
     panels: list[Markup]
@@ -433,6 +435,7 @@ def _view(
         open=number == 1 and one_name,
         parts=compare(audit.pair.left, audit.pair.right, columns=audit.pair.columns) if audit.pair else [],
         scale=scale,
+        scale_of=audit.curve.parameter if audit.curve is not None and _of_parameter(audit) else "ε",
         claim_at=claim_at,
         plots=_plots(audit, made.plots, page, with_csv=total < _FOLDED_FROM),
         panels=[Markup(page.drawn[svg]) for svg in made.panels],
@@ -494,8 +497,32 @@ def _plots(audit: Audit, drawn: Sequence[Figure], page: PageFigures, *, with_csv
     return plots
 
 
+def _of_parameter(audit: Audit) -> bool:
+    """Whether the chart shows the parameter of a curve: where it says more than ε at the one δ that was counted at."""
+    curve = audit.curve
+    if curve is None:
+        return False
+    return curve.exact is not None or (audit.verdict is Verdict.FAIL and curve.lower is not None)
+
+
+def _curve_scale(curve: CurveRecord) -> tuple[list[_ScaleRow], float]:
+    known = [x for x in (curve.claimed, curve.lower, curve.exact) if x is not None]
+    end = max(max(known) * 1.18, 1e-9)
+    claim_at = _percent(curve.claimed / end)
+    rows = [_ScaleRow("claim", "claim", numbers.stated(curve.claimed), 0.0, claim_at, beyond=False)]
+    if curve.lower is not None:
+        value = f"≥ {numbers.lower(curve.lower, curve.claimed)}"
+        rows.append(_ScaleRow("certified", "lower bound", value, 0.0, _percent(curve.lower / end), beyond=False))
+    if curve.exact is not None:
+        value = numbers.exactly(curve.exact, curve.claimed)
+        rows.append(_ScaleRow("exact", "exact", value, 0.0, _percent(curve.exact / end), beyond=False))
+    return rows, claim_at
+
+
 def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     """The rows of the chart, and the position of the claim."""
+    if audit.curve is not None and _of_parameter(audit):
+        return _curve_scale(audit.curve)
     claim, certified = audit.claim.epsilon, audit.epsilon_lower
     exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
     composed = audit.ledger[0].composed_epsilon if audit.ledger else None
@@ -505,7 +532,9 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     def at(x: float) -> float:
         return _percent(min(max(x / end, 0.0), 1.0))
 
-    rows = [_ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
+    # nobody chose the ε of a curve
+    as_text = numbers.stated(claim) if audit.curve is None else numbers.nearest(claim, audit.epsilon_lower)
+    rows = [_ScaleRow("claim", "claim", f"ε = {as_text}", 0.0, at(claim), beyond=False)]
     if composed is not None:
         delta = audit.ledger[0].composed_delta or 0.0
         at_delta = "" if delta == audit.claim.delta else f" at δ = {numbers.small(delta)}"

@@ -18,8 +18,8 @@ __all__ = ["DETAILS", "bounds", "hints", "meaning", "names_event", "reason_adds"
 DETAILS = frozenset({"minimized", "real_noise", "recorded_evidence"})
 """Kinds of notes on how a verdict was made, which change nothing for a reader of it."""
 _SAID = frozenset({
-    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "curve_refutation", "proved", "not_refuted",
-    "exact_pairs_keep_claim", "worst_pair_keeps_claim", "worst_chain_keeps_claim",
+    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "curve_refutation", "proved",
+    "proved_curve", "not_refuted", "exact_pairs_keep_claim", "worst_pair_keeps_claim", "worst_chain_keeps_claim",
 })
 """Kinds of reasons that the sentence and the bound say already."""
 

@@ -16,7 +16,7 @@ from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, EVIDENCE, FOLLOW, MIN_
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
-    "curve_refutation", "proved", "no_pairs",
+    "curve_refutation", "proved", "proved_curve", "curve_undecided", "no_pairs",
     "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
@@ -281,6 +281,55 @@ class Proved(Reason):
             f"The exact output distributions{what} on {self.scope} satisfy the claim{given}. The worst pair needs "
             f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} ({how}), and no pair {most}, to within "
             f"{rounding} ({self.tolerance:g})."
+        )
+
+
+@dataclass(frozen=True)
+class ProvedCurve(Reason):
+    """Every pair of a finite domain satisfies a claim that is a curve, at every ε or order of it.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        symmetries: declared by the mechanism and used.
+        claim: the claim.
+        tolerance: up to which the claim is satisfied.
+        rounded: whether the program rounds, so that this is no proof.
+    """
+
+    code = "proved_curve"
+    scope: str
+    symmetries: list[str]
+    claim: str
+    tolerance: float
+    rounded: bool
+
+    def sentence(self, door: Door) -> str:
+        given = f", assuming the symmetries that it declares ({', '.join(self.symmetries)})" if self.symmetries else ""
+        what = " of the program with rounded numbers" if self.rounded else ""
+        no_proof = ", so this is no proof" if self.rounded else ""
+        return (
+            f"The exact output distributions{what} on {self.scope} satisfy all of {self.claim}{given}, to within a "
+            f"relative {self.tolerance:g}{no_proof}."
+        )
+
+
+@dataclass(frozen=True)
+class CurveUndecided(Reason):
+    """No pair of a finite domain exceeds a curve at the tested point, and not all satisfy the whole curve for certain.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        claim: the claim.
+    """
+
+    code = "curve_undecided"
+    scope: str
+    claim: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Nothing on {self.scope} refutes {self.claim}, but the intervals around the probabilities are too wide to "
+            "prove all of it. A slightly larger claim may be proved."
         )
 
 

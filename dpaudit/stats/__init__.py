@@ -12,6 +12,7 @@ May import: numpy, scipy and Arb; from dpaudit only its errors.
 * ``membership``: scores of canaries in and out of the data: bounds at all thresholds at once, AUROC, TPR at FPR.
 * ``bands``: Clopper-Pearson limits that hold for all thresholds at once.
 * ``one_run``: bounds from guesses of which canaries one training run had.
+* ``log_bounds``: divergences, the least μ and profiles from bounds of ln p and ln q.
 * ``gdp``: Gaussian differential privacy, and what it says at one (ε, δ).
 * ``power``: the violations that a sample size can detect, and the sample size that a violation needs.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -255,6 +256,71 @@ def test_dp_accounting() -> None:
         accounted(PLDAccountant().compose(event), relation=relation_named("replace-one"))
     with pytest.raises(ParameterError, match="does not support this event"):
         accounted(accounting.UnsupportedDpEvent())
+
+
+def of_sampled_gaussian(rate: float, epsilon: float) -> float:
+    """δ of Poisson sampling and unit noise in its worse direction, from the densities."""
+    grid = np.linspace(-12.0, 13.0, 400_001)
+    without = norm.pdf(grid)
+    present = (1 - rate) * without + rate * norm.pdf(grid, 1.0)
+    both = ((present, without), (without, present))
+    return max(float(np.maximum(0.0, a - math.exp(epsilon) * b).sum() * (grid[1] - grid[0])) for a, b in both)
+
+
+def test_dp_accounting_agrees_with_closed_forms_in_the_worse_direction() -> None:
+    """δ from above, and close, at the tested points: Laplace, sampled Gaussian, compositions; as events and PLDs."""
+    accounting = pytest.importorskip("dp_accounting")
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    step = accounting.PoissonSampledDpEvent(0.3, accounting.GaussianDpEvent(1.0))
+    composed = accounting.SelfComposedDpEvent(accounting.GaussianDpEvent(2.0), 4)
+    sampled = pld.from_gaussian_mechanism(1.0, sampling_prob=0.3)
+    cases: list[tuple[object, Callable[[float], float]]] = [
+        (accounting.LaplaceDpEvent(2.0), lambda e: max(0.0, 1 - math.exp((e - 0.5) / 2))),
+        (pld.from_laplace_mechanism(2.0), lambda e: max(0.0, 1 - math.exp((e - 0.5) / 2))),
+        (composed, lambda e: gaussian(1.0, e)),
+        (pld.from_gaussian_mechanism(2.0).self_compose(4), lambda e: gaussian(1.0, e)),
+        (step, lambda e: of_sampled_gaussian(0.3, e)),
+        (sampled, lambda e: of_sampled_gaussian(0.3, e)),
+    ]
+    for thing, exact in cases:
+        claim = accounted(thing)
+        assert claim.relation == ADD_REMOVE_ONE
+        for epsilon, delta in claim.points:
+            # the sum over densities has an error of its own
+            assert exact(epsilon) - 1e-9 <= delta <= exact(epsilon) * (1 + 1e-6) + 1e-9
+
+
+def test_another_adjacency_is_never_assumed() -> None:
+    accounting = pytest.importorskip("dp_accounting")
+    from dp_accounting.pld import PLDAccountant
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    replace, users = relation_named("replace-one"), relation_named("users")
+    step = accounting.PoissonSampledDpEvent(0.3, accounting.GaussianDpEvent(1.0))
+    # accounted anew: one record may move the sum twice as far
+    assert accounted(step, relation=replace).curve.delta_at(0.0) > 1.5 * accounted(step).curve.delta_at(0.0)
+    assert accounted(step, relation=users).relation == users
+    for other in ("replace-one:2", "answers-l2", "add-remove-one:2"):
+        with pytest.raises(ParameterError, match="neighbours are those of add-remove-one"):
+            accounted(step, relation=relation_named(other))
+        with pytest.raises(ParameterError, match="is the profile of datasets of which one has a record more"):
+            claim_under(dp_sgd(noise=1.0, rate=0.3), relation_named(other))
+    with pytest.raises(ParameterError, match="differs between adding and removing"):
+        accounted(pld.from_gaussian_mechanism(1.0, sampling_prob=0.3), relation=replace)
+    special = PLDAccountant(accounting.NeighboringRelation.REPLACE_SPECIAL).compose(accounting.GaussianDpEvent(1.0))
+    with pytest.raises(ParameterError, match="for which dpaudit has no relation"):
+        accounted(special)
+    assert accounted(special, relation=ADD_REMOVE_ONE).relation == ADD_REMOVE_ONE
+
+
+def test_events_that_only_renyi_bounds_know_and_those_that_allow_everything() -> None:
+    accounting = pytest.importorskip("dp_accounting")
+    curve = accounted(accounting.ZCDpEvent(0.1)).curve
+    assert isinstance(curve, Renyi)
+    assert dict(curve.orders)[2.0] == pytest.approx(0.2)
+    with pytest.raises(ParameterError, match="nothing to test"):
+        accounted(accounting.NonPrivateDpEvent())
 
 
 def test_dp_sgd_as_text() -> None:

@@ -174,8 +174,9 @@ class Concentrated(Mechanism):
 
 
 def test_a_claim_of_more_than_one_point_is_not_proved_by_one() -> None:
-    with pytest.raises(UsageError, match="give epsilon and delta"):
+    with pytest.raises(UsageError, match=r"give claim 'zcdp\(0\.1\)' .* or epsilon and delta"):
         dpaudit.verify(Concentrated(), domain=2, size=2)
+    assert dpaudit.verify(Concentrated(), "zcdp(0.1)", domain=2, size=2).audits[0].reason_code == "proved_curve"
     assert dpaudit.verify(Concentrated(), domain=2, size=2, epsilon=0.3, delta=0.0).audits[0].verdict is Verdict.PASS
 
 
