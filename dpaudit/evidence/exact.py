@@ -29,6 +29,10 @@ PATHS = 200_000
 MOST_INTERVALS = 20_000
 """Outcomes of laws that are computed in intervals as well, about a second's worth."""
 
+LEAST = 1e-250
+"""Of an outcome that is rarer on both datasets, doubles do not say how much likelier it is on one: on the other it may
+be 0 by rounding alone. If it is 0 beside a probability above this, the ratio is at least e^120."""
+
 LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
 
 
@@ -70,8 +74,11 @@ def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> PairLaws:
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
     """
-    left, right = (law(mechanism, dataset, cache=cache, path_limit=PATHS) for dataset in (pair.left, pair.right))
-    return PairLaws(*align(left, right))
+    laws = (law(mechanism, dataset, cache=cache, path_limit=PATHS) for dataset in (pair.left, pair.right))
+    values, left, right = align(*laws)
+    # doubles have the ratio of two probabilities, however small, until one of them is rounded to 0 or almost to 0
+    lost = np.maximum(left, right) < LEAST
+    return PairLaws(values, np.where(lost, 0.0, left), np.where(lost, 0.0, right))
 
 
 def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:

@@ -2372,6 +2372,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_learn_points.py::test_law_mixes_the_random_concept",),
     ),
     Mutant(
+        "S94",
+        "a probability that is rounded to 0 is no violation",
+        "dpaudit/evidence/exact.py",
+        'lost = np.maximum(left, right) < LEAST',
+        'lost = np.minimum(left, right) < 0',
+        ("soundness/test_rare_outcomes.py::test_a_probability_that_is_rounded_to_zero_is_no_violation",),
+    ),
+    Mutant(
         "K1",
         "a copy of a command has a process of its own",
         "dpaudit/subjects/command.py",
