@@ -174,7 +174,7 @@ def _scope_jobs(request: Request, verify: VerifyMode, subject: Subject) -> Itera
         try:
             stated = claim_of_group(mechanism, claim, k)
         except ParameterError as error:
-            raise UsageError(f"{error} Leave groups out with {{}} {k - 1}.", GROUPS) from None
+            raise UsageError("{} Leave groups out with {} {}.", str(error), GROUPS, k - 1) from None
         _refuse_divergence(subject.name, stated)
         yield ExhaustiveDomain(
             target=target, label=label, claim=stated, replay=replay_id(request, target, label),
