@@ -137,7 +137,7 @@ def test_the_functions_take_the_options_of_the_table() -> None:
     others = {"target", "name", "claim", "progress", "only", "D_outputs", "Dprime_outputs"}
     functions = {"check": "audit", "samples": "audit_samples", "stability": "audit_stability"}
     for name, options in OPTIONS.items():
-        # a column is a part of files, as is what is followed, and a mechanism's name is no option but of recorded outputs
+        # columns and what is followed are parts of files; a name is no option but of recorded outputs
         options = [option for option in options if option.name not in ("column", "follow", "name")]
         function = getattr(dpaudit, functions.get(name, name))
         taken = inspect.signature(function).parameters
