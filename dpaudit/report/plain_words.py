@@ -136,7 +136,7 @@ def _by_samples(audit: Audit, evidence: SampledEvidence) -> str | None:
             f"P[{_event(audit)}] is about {p_shown} under {more} and {q_shown} under {less}: {about} times as likely, "
             f"where {_claim(audit)} allows {_times(audit)} {confidence}."
         )
-    p_shown, most, q_shown = apart(p, allowed, q)
+    p_shown, most, q_shown = _rates(p, allowed, q)
     return (
         f"P[{_event(audit)}] is about {p_shown} under {more} and {q_shown} under {less}, where {_claim(audit)} allows "
         f"at most about {most} {confidence}."
@@ -155,7 +155,7 @@ def _exactly(audit: Audit, evidence: ExactEvidence) -> str | None:
         return f"Some event is more likely under {more} than {_claim(audit)} allows, by {by} {how}."
     event = _event(audit)
     if not _is_factor(audit):
-        p_shown, most, q_shown = apart(p, _most(audit, q), q, digits=3)
+        p_shown, most, q_shown = _rates(p, _most(audit, q), q, digits=3)
         return (
             f"P[{event}] is {p_shown} under {more} and {q_shown} under {less}, where {_claim(audit)} allows at most "
             f"{most} {how}."
@@ -183,6 +183,15 @@ def _event(audit: Audit) -> str:
 def _most(audit: Audit, q: float) -> float:
     """The largest probability that the claim allows where the other dataset has `q`."""
     return math.exp(min(_LARGEST, audit.claim.epsilon)) * q + audit.claim.delta
+
+
+def _rates(p: float, allowed: float, q: float, *, digits: int = 2) -> tuple[str, str, str]:
+    """Three probabilities with as many digits as tell them apart; a claim may allow nothing beyond `q`."""
+    if math.isclose(allowed, q, rel_tol=1e-6):
+        p_shown, q_shown = apart(p, q, digits=digits)
+        return p_shown, q_shown, q_shown
+    p_shown, most, q_shown = apart(p, allowed, q, digits=digits)
+    return p_shown, most, q_shown
 
 
 def _is_factor(audit: Audit) -> bool:

@@ -378,8 +378,10 @@ def detectable_sentence(audit: Audit) -> str | None:
     """
     if audit.detectable_epsilon is not None:
         bound = upper(audit.detectable_epsilon, audit.claim.epsilon)
+        # of a curve, one point was counted, which the claim beside the sentence does not show
+        at = f" at δ = {audit.claim.delta:.3g}" if audit.curve is not None else ""
         return (
-            f"a violation of ε ≥ {bound} by an event as likely as those tried would have been detected with "
+            f"a violation of ε ≥ {bound}{at} by an event as likely as those tried would have been detected with "
             "probability 0.9, by a rarer one perhaps not"
         )
     if audit.sampled:

@@ -184,6 +184,9 @@ def test_samples_test_the_whole_curve(claim: Any, verdict: Verdict) -> None:
         assert sentence is not None
         assert f"where {audit.curve.allowance} allows at most about" in sentence
         assert audit.reason_code == "curve_refutation"
+    else:
+        # of the curve, one point was counted
+        assert f" at δ = {audit.claim.delta:.3g} by an event" in str(wording.detectable_sentence(audit))
 
 
 def test_results_of_other_claims_have_no_curve() -> None:

@@ -83,6 +83,13 @@ def test_a_claim_of_zcdp() -> None:
     assert "where 0.1-zCDP (at ε = 1) allows at most about 0.19" in str(sentence(audit))
 
 
+def test_a_claim_that_allows_nothing_beyond_the_other_probability() -> None:
+    assert sentence(sampled(195, 88, n=312, epsilon=0.0, delta=1e-15)) == (
+        "P[output > 0.93] is about 0.62 under D′ and 0.28 under D, where (ε, δ) = (0, 1e-15) allows at most about 0.28 "
+        "(99.9 % confidence)."
+    )
+
+
 def test_exact_probabilities() -> None:
     assert sentence(exact(0.5, 0.0677)) == (
         "P[output is 4] is 0.5 under D and 0.0677 under D′: 7.38 times as likely, where ε = 1 allows 2.72 times "
