@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typed_commands import Typed
+
+needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 
 
 @pytest.fixture
@@ -131,7 +134,7 @@ BAD: dict[str, bytes] = {
         ("text.npz", "it is no .npz file"),
         ("cut.npz E.npy", "Cannot read cut.npz"),
         ("text.parquet E.npy", "it is no .parquet file"),
-        ("cut.parquet E.npy", "Cannot read cut.parquet"),
+        pytest.param("cut.parquet E.npy", "Cannot read cut.parquet", marks=needs_pyarrow),
         ("x.npy.gz E.npy", "Decompress it first"),
         ("cut.npy E.npy", "Cannot read cut.npy"),
         ("zero.npy E.npy", "are one number"),
