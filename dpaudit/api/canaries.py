@@ -7,7 +7,6 @@ Every bound in these results says what it assumes. Those that assume a trade-off
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.api.arguments import ClaimLike, stated_claim
-from dpaudit.errors import DatasetError, ReportError, UsageError
+from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Curve, GaussianDP, Profile, TradeOff, parse_curve, relation_named
 from dpaudit.language.accounting import claim_under
 from dpaudit.language.checks import at_least, probability
@@ -26,7 +25,6 @@ from dpaudit.report.numbers import count
 from dpaudit.results.canaries import GAUSSIAN, Bound, CanaryRecord, GuessesRecord, ScoresRecord
 from dpaudit.stats import gdp, tradeoff
 from dpaudit.stats.arrays import FloatArray
-from dpaudit.whole_files import write_file
 
 __all__ = ["Bound", "CanaryClaim", "GuessesResult", "ScoresResult", "checked_alpha", "checked_scores", "in_family"]
 
@@ -70,15 +68,9 @@ class _Methods(CanaryRecord):
         Raises:
             ReportError: another ending, or the file cannot be written.
         """
-        writers: dict[str, Callable[[], str]] = {".json": self.to_json, ".html": self.to_html}
-        write = writers.get(Path(path).suffix.lower())
-        if write is None:
-            raise ReportError(f"Cannot write {path}: its name must end in {' or '.join(writers)}.")
-        text = write()
-        try:
-            write_file(path, text)
-        except OSError as error:
-            raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
+        from dpaudit.report.files import save
+
+        save(path, {".json": self.to_json, ".html": self.to_html})
 
 
 class ScoresResult(_Methods, ScoresRecord):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from dpaudit.errors import ReportError, UnknownNameError, UsageError
+from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.results import model
 from dpaudit.results.faults import exit_code
 from dpaudit.results.figures import PLOTS, Plot, columns
 from dpaudit.results.model import Audit, ClaimRecord, Verdict
-from dpaudit.whole_files import write_file
 
 if TYPE_CHECKING:
     # drawing and writing are imported where they are asked for: worker processes need neither
@@ -204,15 +203,9 @@ class Result(model.Result):
         Raises:
             ReportError: another ending, or the file cannot be written.
         """
-        writers: dict[str, Callable[[], str]] = {".json": self.to_json, ".html": self.to_html}
-        write = writers.get(Path(path).suffix.lower())
-        if write is None:
-            raise ReportError(f"Cannot write {path}: its name must end in {' or '.join(writers)}.")
-        text = write()
-        try:
-            write_file(path, text)
-        except OSError as error:
-            raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
+        from dpaudit.report.files import save
+
+        save(path, {".json": self.to_json, ".html": self.to_html})
 
 
 def load(path: str | Path) -> Result:

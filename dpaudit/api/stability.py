@@ -11,13 +11,12 @@ from typing import NoReturn, ParamSpec, Self
 from dpaudit.api.arguments import pair_of
 from dpaudit.api.call_text import call_text
 from dpaudit.engine.stability import check_stability
-from dpaudit.errors import DpauditError, ReportError, UsageError
+from dpaudit.errors import DpauditError, UsageError
 from dpaudit.options import DEFAULT_COMPARED
 from dpaudit.plans.stability import Stability, StabilityRequest
 from dpaudit.results.given_data import table_of
 from dpaudit.results.model import Verdict
 from dpaudit.results.stability import StabilityRecord
-from dpaudit.whole_files import write_file
 
 __all__ = ["StabilityResult", "StabilityViolation", "assert_stable", "audit_stability"]
 
@@ -67,16 +66,14 @@ class StabilityResult(StabilityRecord):
         return stability_to_html(self)
 
     def save(self, path: str | Path) -> None:
-        """Write a file: the report if its name ends in .html, or else JSON, which `StabilityResult.from_json` reads.
+        """Write a file: the report as .html, or the data as .json, which `StabilityResult.from_json` reads.
 
         Raises:
-            ReportError: the file cannot be written.
+            ReportError: another ending, or the file cannot be written.
         """
-        text = self.to_html() if Path(path).suffix.lower() == ".html" else self.to_json()
-        try:
-            write_file(path, text)
-        except OSError as error:
-            raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
+        from dpaudit.report.files import save
+
+        save(path, {".json": self.to_json, ".html": self.to_html})
 
 
 class StabilityViolation(AssertionError):

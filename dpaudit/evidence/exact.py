@@ -30,8 +30,8 @@ MOST_INTERVALS = 20_000
 """Outcomes of laws that are computed in intervals as well, about a second's worth."""
 
 LEAST = 1e-250
-"""Of an outcome that is rarer on both datasets, doubles do not say how much likelier it is on one: on the other it may
-be 0 by rounding alone. If it is 0 beside a probability above this, the ratio is at least e^120."""
+"""Doubles do not compare the probabilities of an outcome that is rarer on both datasets: one may be 0 by rounding. If
+one is 0 and the other is above this, their ratio is at least e^120."""
 
 LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
 

@@ -312,6 +312,26 @@ def stability_text(result: StabilityRecord, option: str) -> str:
     return stability_to_markdown(result)
 
 
+def save(path: str | Path, writers: Mapping[str, Callable[[], str]]) -> None:
+    """Write what the ending of a file's name asks for.
+
+    Args:
+        path: of the file.
+        writers: what makes the text, by ending, such as ".html".
+
+    Raises:
+        ReportError: another ending, or the file cannot be written.
+    """
+    write = writers.get(Path(path).suffix.lower())
+    if write is None:
+        raise ReportError(f"Cannot write {path}: its name must end in {' or '.join(writers)}.")
+    text = write()
+    try:
+        write_file(path, text)
+    except OSError as error:
+        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+
+
 def _save(path: str, text: str) -> None:
     try:
         if path == STDOUT:

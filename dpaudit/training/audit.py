@@ -18,8 +18,9 @@ from dpaudit.api.functions import audit_samples
 from dpaudit.api.result import Result
 from dpaudit.api.scores import audit_scores
 from dpaudit.engine.orchestrator import environment
-from dpaudit.errors import DpauditError, ParameterError, ReportError
+from dpaudit.errors import DpauditError, ParameterError
 from dpaudit.options import DEFAULT_ALPHA
+from dpaudit.report.files import save
 from dpaudit.results.model import Verdict
 from dpaudit.results.plain import in_json
 from dpaudit.stats.arrays import BoolArray, FloatArray
@@ -27,7 +28,6 @@ from dpaudit.training import checks
 from dpaudit.training.checks import Check
 from dpaudit.training.claim import SGDClaim
 from dpaudit.training.transcript import SGDTranscript
-from dpaudit.whole_files import write_file
 
 __all__ = ["TranscriptAudit", "audit_transcript"]
 
@@ -112,12 +112,7 @@ class TranscriptAudit:
         Raises:
             ReportError: its name does not end in .json, or it cannot be written.
         """
-        if Path(path).suffix.lower() != ".json":
-            raise ReportError(f"Cannot write {path}: its name must end in .json.")
-        try:
-            write_file(path, self.to_json())
-        except OSError as error:
-            raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
+        save(path, {".json": self.to_json})
 
 
 def _plain(check: Check) -> dict[str, object]:
