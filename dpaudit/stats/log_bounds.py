@@ -2,7 +2,7 @@
 
 Bounds are of the logarithms of probabilities, so that a probability that no double holds (e^-800) keeps its ratio to
 that of the other distribution. Every result is a lower and an upper bound, rounded outwards: what is below the lower
-one is refuted, and what is above the upper one is proved, whatever the probabilities are between their bounds.
+one is refuted, and what is above the upper one is proved: the probabilities may be anywhere between their bounds.
 """
 
 from __future__ import annotations
