@@ -142,14 +142,15 @@ def examine(target: MechanismTarget | FunctionTarget, pair: Pair, *, runs: int, 
         return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness does not come from rng.")]
     if fresh is None:
         return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
-    plan = [(which, at) for at in range(SEEDS) for which in (0, 1)]
-    forth, back = _played(fresh(), pair, plan, seed), _played(fresh(), pair, plan[::-1], seed)
-    if forth is None or back is None:
+    forth, back, same = _both_orders(fresh, pair, SEEDS, seed)
+    if same and not any(call.used or call.failed for call in forth.values()):
+        # few values of its own randomness may be equal a few times
+        forth, back, same = _both_orders(fresh, pair, MANY_SEEDS, seed)
+    if not forth or not back:
         return [AssumptionRecord(INDEPENDENT, None, "Not tested: a copy of the function does not run.")]
     if all(call.failed for call in forth.values()):
         _refuse_if_always_failing(fresh(), pair, seed)
     records = []
-    same = all(_alike(forth[key], back[key]) for key in plan)
     if same:
         records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
@@ -577,6 +578,15 @@ def only_failures(outcomes: Sequence[object] | NDArray[np.generic]) -> Raised | 
         return None
     first = outcomes[0]
     return first if isinstance(first, Raised) and all(isinstance(one, Raised) for one in outcomes) else None
+
+
+def _both_orders(
+    fresh: Callable[[], FunctionTarget], pair: Pair, seeds: int, seed: int
+) -> tuple[dict[tuple[int, int], _Call], dict[tuple[int, int], _Call], bool]:
+    """Calls in one order and, by another copy, in the other, and whether they gave the same; empty where one fails."""
+    plan = [(which, at) for at in range(seeds) for which in (0, 1)]
+    forth, back = _played(fresh(), pair, plan, seed) or {}, _played(fresh(), pair, plan[::-1], seed) or {}
+    return forth, back, bool(forth and back) and all(_alike(forth[key], back[key]) for key in plan)
 
 
 def _influence(
