@@ -1,0 +1,173 @@
+"""The cheapest shift of the draws that keeps a path and its output on the neighbour."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.proofs.forms import Draw
+from dpaudit.proofs.neighbours import Differences, Vector
+from dpaudit.proofs.results import Place, Unsupported
+
+DENOMINATORS = (1, 2, 12, 60, 720, 10**4, 10**6)
+"""Largest denominators that a shift is rounded to, in this order, until the rounded shift keeps every row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A row of a path without its data: coefficients of the draws, and whether it may not change."""
+
+    noise: dict[int, Fraction]
+    equal: bool
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A path with its shifts.
+
+    Args:
+        draws: of the path.
+        constraints: its rows.
+        vectors: the extreme differences of the rows.
+        shifts: for each of them, one shift for each draw.
+        costs: of each of them.
+    """
+
+    draws: tuple[Draw, ...]
+    constraints: tuple[Constraint, ...]
+    vectors: tuple[Vector, ...]
+    shifts: tuple[Vector, ...]
+    costs: tuple[Fraction, ...]
+
+    @property
+    def cost(self) -> Fraction:
+        """The largest cost."""
+        return max(self.costs)
+
+
+class NoShift(Exception):
+    """No shift of the draws keeps the path: there is no bound.
+
+    Args:
+        constraint: a row that no shift keeps, or the last one.
+        vector: the differences.
+    """
+
+    def __init__(self, constraint: Constraint | None, vector: Vector) -> None:
+        super().__init__()
+        self.constraint, self.vector = constraint, vector
+
+
+def align(draws: tuple[Draw, ...], constraints: tuple[Constraint, ...], differences: Differences) -> Aligned:
+    """The cheapest shifts of a path.
+
+    Raises:
+        NoShift: for some difference there is none.
+        Unsupported: whole noise is needed for differences that are not whole, or the solver's answer is not confirmed.
+    """
+    whole = any(draws[index].is_whole for row in constraints for index in row.noise)
+    if whole and not differences.is_finite:
+        raise Unsupported("Whole noise is added to numbers that are not whole.", "Give a finite domain of records.")
+    shifts, costs = [], []
+    for vector in differences.vectors:
+        cost, shift = cheapest(draws, constraints, vector)
+        shifts.append(shift)
+        costs.append(cost)
+    return Aligned(draws, constraints, differences.vectors, tuple(shifts), tuple(costs))
+
+
+def price(draw: Draw, shift: Fraction) -> Fraction | None:
+    """What a shift of a draw costs; None where it has no bounded cost."""
+    if not shift:
+        return Fraction(0)
+    if draw.moves == "none" or (draw.moves == "up" and shift < 0) or (draw.is_whole and shift.denominator != 1):
+        return None
+    return abs(shift) / draw.scale
+
+
+def keeps(constraints: Sequence[Constraint], vector: Vector, shift: Sequence[Fraction]) -> bool:
+    """Whether a shift keeps every row."""
+    for row, difference in zip(constraints, vector, strict=True):
+        total = difference + sum((coefficient * shift[index] for index, coefficient in row.noise.items()), Fraction(0))
+        if total < 0 or (row.equal and total > 0):
+            return False
+    return True
+
+
+def cheapest(
+    draws: tuple[Draw, ...], constraints: tuple[Constraint, ...], vector: Vector
+) -> tuple[Fraction, Vector]:
+    """The cheapest shift for one difference, and its cost.
+
+    Raises:
+        NoShift: there is none.
+        Unsupported: the solver's answer is not confirmed.
+    """
+    zero = (Fraction(0),) * len(draws)
+    if keeps(constraints, vector, zero):
+        return Fraction(0), zero
+    for row, difference in zip(constraints, vector, strict=True):
+        usable = any(
+            draws[index].moves == "both" or (draws[index].moves == "up" and (coefficient > 0 or (
+                row.equal and difference > 0)))
+            for index, coefficient in row.noise.items()
+        )
+        if not usable and (difference < 0 or (row.equal and difference)):
+            raise NoShift(row, vector)
+    used = sorted({index for row in constraints for index in row.noise})
+    at = {index: place for place, index in enumerate(used)}
+    solution = _solved([draws[index] for index in used], constraints, vector, at)
+    if solution is None:
+        raise NoShift(next((row for row, each in zip(constraints, vector, strict=True) if each), None), vector)
+    for denominator in DENOMINATORS:
+        shift = list(zero)
+        for index, value in zip(used, solution, strict=True):
+            shift[index] = Fraction(value).limit_denominator(1 if draws[index].is_whole else denominator)
+        prices = [price(draw, each) for draw, each in zip(draws, shift, strict=True)]
+        if all(each is not None for each in prices) and keeps(constraints, vector, shift):
+            return sum((each for each in prices if each is not None), Fraction(0)), tuple(shift)
+    raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
+
+
+def _solved(
+    draws: Sequence[Draw], constraints: Sequence[Constraint], vector: Vector, at: dict[int, int]
+) -> list[float] | None:
+    """Approximate shifts from a linear program, or a mixed-integer one for whole noise; None if infeasible."""
+    from scipy.optimize import LinearConstraint, linprog, milp
+
+    n = len(draws)
+    matrix = np.zeros((len(constraints), 2 * n))
+    for row, constraint in enumerate(constraints):
+        for index, coefficient in constraint.noise.items():
+            matrix[row, at[index]] = float(coefficient)
+            matrix[row, n + at[index]] = -float(coefficient)
+    bound = np.array([-float(each) for each in vector])
+    equal = np.array([constraint.equal for constraint in constraints])
+    prices = np.array([1 / float(draw.scale) for draw in draws] * 2)
+    most = [None if draw.moves != "none" else 0.0 for draw in draws]
+    most += [None if draw.moves == "both" else 0.0 for draw in draws]
+    whole = np.array([draw.is_whole for draw in draws] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if whole.any():
+            upper = np.where(equal, bound, np.inf)
+            result = milp(
+                prices, constraints=LinearConstraint(matrix, bound, upper), integrality=whole.astype(int),
+                bounds=(0, [np.inf if each is None else each for each in most]),
+            )
+        else:
+            result = linprog(
+                prices, A_ub=-matrix[~equal] if (~equal).any() else None, b_ub=-bound[~equal] if (~equal).any() else None,
+                A_eq=matrix[equal] if equal.any() else None, b_eq=bound[equal] if equal.any() else None,
+                bounds=[(0.0, each) for each in most], method="highs",
+            )
+    if result.x is None:
+        if result.status == 2:
+            return None
+        raise Unsupported("The solver found no shift of the noise, and did not say that there is none.")
+    return [float(result.x[i] - result.x[n + i]) for i in range(n)]

@@ -1,0 +1,420 @@
+"""numpy arrays of symbols.
+
+An `Array` is an object array in which views share their memory as numpy's do. Its functions are numpy's, on elements
+that the interpreter computes with.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
+
+if TYPE_CHECKING:
+    from dpaudit.proofs.interpreter import Interpreter
+
+MOST_ELEMENTS = 20_000
+"""Elements of an array beyond which it is not followed."""
+
+
+class Array:
+    """An array.
+
+    Args:
+        values: an object array of numbers and symbols.
+        kind: "float", "int" or "bool", numpy's kind of elements.
+        writable: whether the program made it.
+    """
+
+    def __init__(self, values: np.ndarray[Any, Any], kind: str, *, writable: bool = True) -> None:
+        self.values, self.kind, self.writable = values, kind, writable
+
+    # --- making ---
+
+    @staticmethod
+    def of(interpreter: Interpreter, value: Any) -> Array:
+        """A value of the program as an array."""
+        if isinstance(value, Array):
+            return value
+        if isinstance(value, np.ndarray):
+            kinds = {"f": "float", "i": "int", "u": "int", "b": "bool"}
+            if value.dtype not in (np.float64, np.int64, np.bool_):
+                interpreter.refuse(f"An array of {value.dtype} is not followed.", "Use float64 or int64.")
+            if value.size > MOST_ELEMENTS:
+                interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+            if not np.isfinite(value).all():
+                interpreter.refuse("An array holds a number that is not finite.")
+            return Array(_objects(value.tolist(), value.shape), kinds[value.dtype.kind], writable=False)
+        return array(interpreter, value)
+
+    def copy(self) -> Array:
+        """A copy."""
+        return Array(self.values.copy(), self.kind)
+
+    # --- parts ---
+
+    @staticmethod
+    def items(interpreter: Interpreter, value: Any) -> Iterator[Any]:
+        mine = Array.of(interpreter, value)
+        if mine.values.ndim == 0:
+            interpreter.refuse("A loop over a number.")
+        for index in range(len(mine.values)):
+            yield mine._part(mine.values[index])
+
+    def _part(self, found: Any) -> Any:
+        return Array(found, self.kind, writable=self.writable) if isinstance(found, np.ndarray) else found
+
+    def length(self, interpreter: Interpreter) -> int:
+        if self.values.ndim == 0:
+            interpreter.refuse("The length of a number.")
+        return len(self.values)
+
+    def item(self, interpreter: Interpreter, index: Any) -> Any:
+        place = self._index(interpreter, index)
+        if isinstance(place, Form | Cell):
+            if self.values.ndim != 1:
+                interpreter.refuse("An item is looked up by a number that depends on the data or on noise.")
+            return interpreter.looked_up(list(self.values), place)
+        return self._part(interpreter.plainly(self.values.__getitem__, place))
+
+    def _index(self, interpreter: Interpreter, index: Any) -> Any:
+        from dpaudit.proofs.interpreter import concrete
+
+        if isinstance(index, Array | np.ndarray):
+            mine = Array.of(interpreter, index)
+            if mine.kind == "bool":
+                mask = [interpreter.truth(each) for each in mine.values.ravel()]
+                return np.array(mask, dtype=bool).reshape(mine.values.shape)
+            if mine.kind == "int" and all(not is_symbolic(each) for each in mine.values.ravel()):
+                return mine.values.astype(np.int64)
+            interpreter.refuse("Items are looked up by numbers that depend on the data or on noise.")
+        if isinstance(index, tuple):
+            return tuple(self._index(interpreter, each) for each in index)
+        if isinstance(index, list):
+            if not all(isinstance(each, int) and not isinstance(each, bool) for each in index):
+                interpreter.refuse("This index of an array is not followed.")
+            return index
+        if isinstance(index, Condition):
+            interpreter.refuse("A condition is used as an index.")
+        if isinstance(index, Form | Cell):
+            return index
+        if isinstance(index, bool) or not (
+            index is None or index is Ellipsis or isinstance(index, int | slice | np.integer)
+        ) or not concrete(index):
+            interpreter.refuse("This index of an array is not followed.")
+        return index
+
+    def store(self, interpreter: Interpreter, index: Any, value: Any) -> None:
+        """self[index] = value."""
+        from dpaudit.proofs.paths import CannotMerge
+
+        if not self.writable:
+            interpreter.refuse("An array from outside the program, or the data, is changed.",
+                               "Copy it first, with `.copy()`.")
+        place = self._index(interpreter, index)
+        if isinstance(place, Form | Cell):
+            interpreter.refuse("A place that depends on the data or on noise is written to.", "Use np.bincount.")
+        if interpreter.path.merging:
+            if not isinstance(place, int | np.integer) or self.values.ndim != 1:
+                raise CannotMerge
+            interpreter.undo.append((self.values, place, interpreter.plainly(self.values.__getitem__, place)))
+        if isinstance(value, Array | np.ndarray | list | tuple):
+            new = Array.of(interpreter, value)
+            self._takes(interpreter, new.kind, new.values.ravel())
+            held: Any = new.values.copy()
+        else:
+            if not isinstance(value, _SCALARS):
+                interpreter.refuse(f"A value of type {type(value).__name__} is put into an array.")
+            self._takes(interpreter, kind_of(interpreter, value), [value])
+            held = _converted(interpreter, value, self.kind)
+        try:
+            self.values[place] = held
+        except (IndexError, ValueError) as error:
+            interpreter.refuse(f"The program raises {type(error).__name__}: {error}")
+
+    def _takes(self, interpreter: Interpreter, kind: str, values: Any) -> None:
+        if self.kind == kind or (self.kind == "float" and kind == "int"):
+            return
+        if self.kind == "int" and kind == "bool":
+            return
+        interpreter.refuse(f"numpy would round or convert a {kind} that is put into an array of kind {self.kind}.",
+                           "Make the array with dtype=float.")
+
+    def changed(self, interpreter: Interpreter, operation: type[ast.operator], value: Any) -> None:
+        """In-place arithmetic, such as +=."""
+        if not self.writable:
+            interpreter.refuse("An array from outside the program, or the data, is changed.",
+                               "Copy it first, with `.copy()`.")
+        if interpreter.path.merging:
+            from dpaudit.proofs.paths import CannotMerge
+
+            raise CannotMerge
+        result = Array.operated(interpreter, operation, self, value)
+        if not isinstance(result, Array) or result.values.shape != self.values.shape:
+            interpreter.refuse("An array is changed in place by one of another shape.")
+        self._takes(interpreter, result.kind, result.values.ravel())
+        self.values[...] = result.values
+
+    # --- arithmetic ---
+
+    @staticmethod
+    def each(interpreter: Interpreter, function: Callable[..., Any], *values: Any, kind: str | None = None) -> Any:
+        """A function of the elements of arrays and numbers, with numpy's broadcasting."""
+        arrays = [
+            Array.of(interpreter, value) if isinstance(value, Array | np.ndarray | list | tuple) else value
+            for value in values
+        ]
+        for value in arrays:
+            if not isinstance(value, (Array, *_SCALARS)):
+                interpreter.refuse(f"A value of type {type(value).__name__} is combined with an array.")
+        shapes = [value.values.shape if isinstance(value, Array) else () for value in arrays]
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            interpreter.refuse("The program raises ValueError: arrays of other shapes are combined.")
+        if int(np.prod(shape)) > MOST_ELEMENTS:
+            interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+        columns = [
+            np.broadcast_to(value.values, shape).ravel() if isinstance(value, Array) else [value] * int(np.prod(shape))
+            for value in arrays
+        ]
+        if not any(isinstance(value, Array) for value in arrays):
+            return function(*arrays)
+        results = [function(*parts) for parts in zip(*columns, strict=True)]
+        made = kind or _join(kind_of(interpreter, result) for result in results) if results else "float"
+        return Array(_objects(results, shape), made)
+
+    @staticmethod
+    def operated(interpreter: Interpreter, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        """left (operation) right."""
+        if operation is ast.MatMult:
+            return dot(interpreter, left, right)
+        kinds = [
+            value.kind if isinstance(value, Array) else kind_of(interpreter, value)
+            for value in (Array.of(interpreter, each) if isinstance(each, Array | np.ndarray | list | tuple) else each
+                          for each in (left, right))
+        ]
+        if operation in (ast.BitAnd, ast.BitOr, ast.BitXor):
+            if kinds != ["bool", "bool"]:
+                interpreter.refuse("`&`, `|` or `^` of numbers is not followed.")
+            return Array.each(interpreter, lambda x, y: interpreter.bitwise(operation, x, y), left, right, kind="bool")
+        if kinds == ["bool", "bool"]:
+            if operation is ast.Sub:
+                interpreter.refuse("numpy does not subtract conditions.")
+            interpreter.refuse("Arithmetic of conditions is `or` and `and` in numpy.", "Convert with .astype(int).")
+        if operation in (ast.Add, ast.Sub, ast.Mult):
+            kind = "int" if set(kinds) <= {"int", "bool"} else "float"
+        elif operation is ast.Div:
+            kind = "float"
+        elif operation in (ast.FloorDiv, ast.Mod, ast.Pow):
+            kind = "int" if set(kinds) == {"int"} else "float"
+        else:
+            interpreter.refuse("This operation on arrays is not followed.")
+        return Array.each(
+            interpreter, lambda x, y: interpreter.binary(operation, _bare(x), _bare(y)), left, right, kind=kind
+        )
+
+    @staticmethod
+    def compared(interpreter: Interpreter, symbol: str, left: Any, right: Any) -> Any:
+        """left (symbol) right, element by element."""
+        import operator
+
+        plain = {
+            ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq,
+            "!=": operator.ne,
+        }[symbol]
+
+        def one(x: Any, y: Any) -> Any:
+            if not is_symbolic(x) and not is_symbolic(y):
+                return bool(plain(x, y))
+            return interpreter.compare(x, symbol, y)
+
+        return Array.each(interpreter, one, left, right, kind="bool")
+
+    def reduced(self, interpreter: Interpreter, function: Callable[[list[Any]], Any], axis: Any, kind: str) -> Any:
+        """A function of all elements, or of those along an axis."""
+        if axis is None:
+            return function(list(self.values.ravel()))
+        if not isinstance(axis, int) or isinstance(axis, bool) or not -self.values.ndim <= axis < self.values.ndim:
+            interpreter.refuse("This axis is not followed.")
+        moved = np.moveaxis(self.values, axis, -1)
+        shape = moved.shape[:-1]
+        rows = moved.reshape(-1, moved.shape[-1]) if moved.size else moved
+        results = [function(list(row)) for row in rows]
+        return Array(_objects(results, shape), kind) if shape else results[0]
+
+    # --- methods ---
+
+    def attribute(self, interpreter: Interpreter, name: str) -> Any:
+        from dpaudit.proofs.interpreter import Native
+        from dpaudit.proofs.library import NUMPY_METHODS
+
+        match name:
+            case "shape":
+                return self.values.shape
+            case "ndim":
+                return self.values.ndim
+            case "size":
+                return self.values.size
+            case "T":
+                return Array(self.values.T, self.kind, writable=self.writable)
+        if name in NUMPY_METHODS:
+            function = NUMPY_METHODS[name]
+            return Native(f"ndarray.{name}", lambda *args, **keywords: function(interpreter, self, *args, **keywords))
+        interpreter.refuse(f"The attribute {name} of an array is not followed.")
+
+
+_SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition)
+
+
+def _objects(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    made = np.empty(len(values) if len(shape) == 1 else int(np.prod(shape)), dtype=object)
+    flat = values
+    if len(shape) > 1 and len(values) != made.size:
+        flat = np.empty(0, dtype=object)  # nested lists
+        flat = list(_flattened(values))
+    elif len(shape) > 1 and values and isinstance(values[0], list):
+        flat = list(_flattened(values))
+    if shape == () and not isinstance(values, list):
+        flat = [values]
+    for index, value in enumerate(flat):
+        made[index] = value
+    return made.reshape(shape)
+
+
+def _flattened(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _flattened(value)
+        else:
+            yield value
+
+
+def _bare(value: Any) -> Any:
+    """A condition in arithmetic with numbers counts as 0 or 1."""
+    return value
+
+
+def kind_of(interpreter: Interpreter, value: Any) -> str:
+    """numpy's kind of a number."""
+    if isinstance(value, bool | np.bool_ | Condition):
+        return "bool"
+    if isinstance(value, int | np.integer):
+        return "int"
+    if isinstance(value, Cell):
+        if value.is_condition:
+            return "bool"
+        from dpaudit.proofs.functions import Table
+
+        if isinstance(value.function, Table):
+            kinds = {kind_of(interpreter, each) for each in value.function.values}
+            return _join(kinds)
+        return "float"
+    if isinstance(value, float | Fraction | np.floating | Form):
+        return "float"
+    interpreter.refuse(f"A value of type {type(value).__name__} is put into an array.")
+
+
+def _join(kinds: Any) -> str:
+    found = set(kinds)
+    return "float" if "float" in found else "int" if "int" in found else "bool" if found else "float"
+
+
+def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Array:
+    """np.array(value)."""
+    if isinstance(value, Array | np.ndarray):
+        mine = Array.of(interpreter, value)
+        made = mine.copy()
+        made.writable = True
+        return convert(interpreter, made, kind)
+    if isinstance(value, _SCALARS):
+        held = np.empty((), dtype=object)
+        held[()] = value
+        return convert(interpreter, Array(held, kind_of(interpreter, value)), kind)
+    if not isinstance(value, list | tuple | range):
+        interpreter.refuse(f"An array of a {type(value).__name__} is not followed.")
+    parts = [each for each in value]
+    if len(parts) > MOST_ELEMENTS:
+        interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+    if any(isinstance(each, list | tuple | Array | np.ndarray) for each in parts):
+        rows = [array(interpreter, each) for each in parts]
+        if len({row.values.shape for row in rows}) != 1:
+            interpreter.refuse("An array of parts of other lengths is not followed.")
+        made = Array(np.stack([row.values for row in rows]), _join(row.kind for row in rows))
+    else:
+        made = Array(_objects(parts, (len(parts),)), _join(kind_of(interpreter, each) for each in parts))
+    return convert(interpreter, made, kind)
+
+
+def convert(interpreter: Interpreter, value: Array, kind: str | None) -> Array:
+    """The array with elements of another kind; a new one."""
+    if kind is None:
+        if value.kind == "float":
+            return Array(_each_of(value.values, lambda each: _converted(interpreter, each, "float")), "float")
+        return value
+    return Array(_each_of(value.values, lambda each: _cast(interpreter, each, value.kind, kind)), kind)
+
+
+def _each_of(values: np.ndarray[Any, Any], function: Callable[[Any], Any]) -> np.ndarray[Any, Any]:
+    made = np.empty(values.shape, dtype=object)
+    flat, out = values.ravel(), made.ravel()
+    results = [function(each) for each in flat]
+    for index, result in enumerate(results):
+        out[index] = result
+    return out.reshape(values.shape)
+
+
+def _converted(interpreter: Interpreter, value: Any, kind: str) -> Any:
+    """A number that numpy stores in an array of a kind that holds it."""
+    if kind == "float" and not is_symbolic(value):
+        return float(value)
+    if kind == "float":
+        return interpreter.number(value)
+    if kind == "int" and isinstance(value, bool):
+        return int(value)
+    return value
+
+
+def _cast(interpreter: Interpreter, value: Any, before: str, kind: str) -> Any:
+    if kind == before or kind == "float":
+        return _converted(interpreter, value, kind)
+    if kind == "int":
+        if before == "bool":
+            return interpreter.number(value) if is_symbolic(value) else int(value)
+        from dpaudit.proofs.library import truncated
+
+        return truncated(interpreter, value)
+    if isinstance(value, Form | Cell):
+        return interpreter.compare(value, "!=", 0)
+    return bool(value)
+
+
+def dot(interpreter: Interpreter, left: Any, right: Any) -> Any:
+    """left @ right, for vectors and matrices."""
+    one, other = Array.of(interpreter, left), Array.of(interpreter, right)
+    x, y = one.values, other.values
+    if x.ndim == 0 or y.ndim == 0 or x.ndim > 2 or y.ndim > 2 or "bool" in (one.kind, other.kind):
+        interpreter.refuse("This product of matrices is not followed.")
+    if x.shape[-1] != y.shape[0]:
+        interpreter.refuse("The program raises ValueError: matrices of other shapes are multiplied.")
+    kind = _join((one.kind, other.kind))
+
+    def scalar(row: Any, column: Any) -> Any:
+        total: Any = 0.0 if kind == "float" else 0
+        for a, b in zip(row, column, strict=True):
+            total = interpreter.binary(ast.Add, total, interpreter.binary(ast.Mult, a, b))
+        return total
+
+    rows = x[None, :] if x.ndim == 1 else x
+    columns = y[:, None] if y.ndim == 1 else y
+    made = np.empty((rows.shape[0], columns.shape[1]), dtype=object)
+    for i in range(rows.shape[0]):
+        for j in range(columns.shape[1]):
+            made[i, j] = scalar(rows[i], columns[:, j])
+    shape = (x.shape[:-1] if x.ndim == 2 else ()) + (y.shape[1:] if y.ndim == 2 else ())
+    return made[0, 0] if not shape else Array(made.reshape(shape), kind)

@@ -1,0 +1,56 @@
+"""Certificates: what a proof's arithmetic rests on, as JSON values."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import platform
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.extras import installed_version
+from dpaudit.proofs.alignment import Aligned
+
+VERSION = 1
+
+
+def head(target: Any, name: str, scope: str, claimed: Fraction) -> dict[str, Any]:
+    """What a certificate says about the program."""
+    code = target if inspect.isfunction(target) or inspect.ismethod(target) else type(target)
+    try:
+        source = inspect.getsource(code)
+    except (OSError, TypeError):
+        source = ""
+    return {
+        "version": VERSION, "program": name, "parameters": repr(target) if not inspect.isfunction(target) else "",
+        "source_sha256": hashlib.sha256(source.encode()).hexdigest(), "scope": scope, "claimed": str(claimed),
+        "versions": {"dpaudit": installed_version("dpaudit"), "python": platform.python_version(), "numpy": np.__version__},
+    }
+
+
+def certificate_of_paths(
+    target: Any, name: str, scope: str, claimed: Fraction, aligned: Sequence[Aligned]
+) -> dict[str, Any]:
+    """The certificate of a proof path by path."""
+    return {
+        **head(target, name, scope, claimed), "kind": "paths",
+        "epsilon": str(max((each.cost for each in aligned), default=Fraction(0))),
+        "paths": [
+            {
+                "draws": [{"kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place)} for draw in each.draws],
+                "rows": [
+                    {
+                        "equal": row.equal, "line": str(row.place),
+                        "noise": {str(index): str(coefficient) for index, coefficient in row.noise.items()},
+                    }
+                    for row in each.constraints
+                ],
+                "differences": [[str(value) for value in vector] for vector in each.vectors],
+                "shifts": [[str(value) for value in shift] for shift in each.shifts],
+            }
+            for each in aligned
+        ],
+    }

@@ -1,0 +1,81 @@
+"""Checks a certificate with fractions alone, without the program and without the code that made it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+ROUNDING = Fraction(1, 10**12)
+
+
+def check_certificate(certificate: dict[str, Any]) -> str | None:
+    """None if every line of a certificate is right; otherwise a sentence that says which is not.
+
+    It checks that on every listed path, and for every listed difference of D and D′, the shifted noise keeps each
+    decision and each output, and that the shift costs at most ε. It takes the list of paths for granted.
+    """
+    try:
+        epsilon, claimed = Fraction(certificate["epsilon"]), Fraction(certificate["claimed"])
+        if epsilon > claimed * (1 + ROUNDING):
+            return f"ε = {epsilon} is above the claimed {claimed}."
+        if certificate["kind"] == "stream":
+            return _stream(certificate, epsilon)
+        for number, path in enumerate(certificate["paths"]):
+            for place, (difference, shift) in enumerate(zip(path["differences"], path["shifts"], strict=True)):
+                where = f"path {number}, difference {place}"
+                wrong = _step(path["draws"], path["rows"], difference, shift)
+                if isinstance(wrong, str):
+                    return f"{where}: {wrong}"
+                if wrong > epsilon:
+                    return f"{where}: the shift costs {wrong}, more than ε = {epsilon}."
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError) as error:
+        return f"It is no certificate: {type(error).__name__} {error}."
+    return None
+
+
+def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
+    """What a shift costs, or a sentence that says what is wrong with it."""
+    moved = [Fraction(each) for each in shift]
+    if len(moved) != len(draws) or len(difference) != len(rows):
+        return "the numbers of draws and shifts, or of rows and differences, differ."
+    for row, change in zip(rows, difference, strict=True):
+        total = Fraction(change) + sum((Fraction(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
+        if total < 0 or (row["equal"] and total):
+            return f"the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}."
+    cost = Fraction(0)
+    for draw, amount in zip(draws, moved, strict=True):
+        scale, kind = Fraction(draw["scale"]), draw["kind"]
+        if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "one-sided", "uniform", "normal"):
+            return f"noise {kind}({scale}) is not known."
+        if amount and kind in ("uniform", "normal"):
+            return f"{kind} noise is shifted."
+        if amount < 0 and kind in ("exponential", "gumbel", "one-sided"):
+            return f"{kind} noise is shifted down by {-amount}."
+        if kind in ("geometric", "one-sided") and amount.denominator != 1:
+            return f"whole noise is shifted by {amount}."
+        cost += abs(amount) / scale
+    return cost
+
+
+def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
+    """Each step from one state of the loop to another is paid for by the fall of the potential."""
+    potential = [Fraction(each) for each in certificate["potentials"]]
+    shifts = [[Fraction(each) for each in state] for state in certificate["carried"]]
+    if min(potential, default=Fraction(0)) < 0 or potential[0] > epsilon:
+        return f"the potential of the start is {potential[0]}, or some potential is below 0; ε is {epsilon}."
+    for number, step in enumerate(certificate["steps"]):
+        before, after = step["from"], step["to"]
+        for difference, shift in zip(step["differences"], step["shifts"], strict=True):
+            kept, fresh = len(shifts[before]), [Fraction(each) for each in shift]
+            if fresh[:kept] != shifts[before]:
+                return f"step {number}: a carried draw has two shifts."
+            if after is not None and [fresh[int(index)] for index in step["carries"]] != shifts[after]:
+                return f"step {number}: a carried draw has two shifts."
+            cost = _step(step["draws"], step["rows"], difference, shift)
+            if isinstance(cost, str):
+                return f"step {number}: {cost}"
+            for draw, amount in zip(step["draws"][:kept], fresh, strict=False):
+                cost -= abs(amount) / Fraction(draw["scale"])
+            if cost + (potential[after] if after is not None else 0) > potential[before]:
+                return f"step {number}: it costs {cost}, more than the potential falls."
+    return None

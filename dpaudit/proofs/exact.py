@@ -1,0 +1,34 @@
+"""Floats read as the real numbers that they round."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.errors import ParameterError
+
+SIMPLE = 10**6
+"""Largest denominator of a fraction that a float is read as; any other float is read as its binary value."""
+ROUNDING = Fraction(1, 10**12)
+"""Relative difference of two numbers that counts as rounding of the program's parameters."""
+
+
+def exactly(value: object) -> Fraction:
+    """The real number that a program's parameter stands for.
+
+    A float is read as the simplest fraction that rounds to it (0.1 is 1/10), if its denominator is at most 10⁶, and
+    otherwise as its binary value.
+
+    Raises:
+        ParameterError: not a finite number.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | Fraction):
+        return Fraction(value)
+    if isinstance(value, float) and math.isfinite(value):
+        simple = Fraction(value).limit_denominator(SIMPLE)
+        return simple if float(simple) == value else Fraction(value)
+    raise ParameterError(f"A proof needs finite numbers, not {value!r}.")

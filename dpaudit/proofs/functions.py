@@ -1,0 +1,297 @@
+"""Functions of one record: exact and piecewise linear on an interval, or a table on a finite domain."""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from dpaudit.proofs.results import Unsupported
+
+MOST_PIECES = 2_000
+"""Pieces of a function beyond which it is not followed."""
+ZERO, ONE = Fraction(0), Fraction(1)
+Line: TypeAlias = tuple[Fraction, Fraction]
+"""Slope and intercept."""
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq, "!=": operator.ne,
+}
+
+
+class RecordFunction(ABC):
+    """A function of one record that is not constant, with values that are numbers or, as a condition, True and False."""
+
+    is_condition: bool
+
+    @abstractmethod
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
+        """a · self + b · other."""
+
+    @abstractmethod
+    def compared(self, symbol: str) -> RecordFunction:
+        """The condition that the value is ≥, >, ==, … 0."""
+
+    @abstractmethod
+    def times(self, other: RecordFunction) -> RecordFunction:
+        """The product; raises Unsupported where it is not of this kind."""
+
+    @abstractmethod
+    def floored(self) -> RecordFunction:
+        """The largest whole number that is not above the value."""
+
+    @abstractmethod
+    def constant(self) -> Fraction | None:
+        """The value if it is the same for every record."""
+
+    @abstractmethod
+    def extremes(self) -> tuple[Fraction | None, Fraction | None]:
+        """Infimum and supremum; None where there is none."""
+
+    @property
+    @abstractmethod
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers."""
+
+    @abstractmethod
+    def key(self) -> object:
+        """Equal for equal functions; hashable."""
+
+
+@dataclass(frozen=True)
+class Table(RecordFunction):
+    """A value for each record of a finite domain; the values may be any objects while the program computes with them."""
+
+    values: tuple[Any, ...]
+
+    @property
+    def is_condition(self) -> bool:  # type: ignore[override]
+        return all(isinstance(value, bool) for value in self.values)
+
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> Table:
+        others = other.values if isinstance(other, Table) else (other,) * len(self.values)
+        return Table(tuple(a * Fraction(x) + b * Fraction(y) for x, y in zip(self.values, others, strict=True)))
+
+    def compared(self, symbol: str) -> Table:
+        return Table(tuple(bool(COMPARISONS[symbol](value, 0)) for value in self.values))
+
+    def times(self, other: RecordFunction) -> Table:
+        assert isinstance(other, Table)
+        return Table(tuple(Fraction(x) * Fraction(y) for x, y in zip(self.values, other.values, strict=True)))
+
+    def floored(self) -> Table:
+        return Table(tuple(Fraction(math.floor(value)) for value in self.values))
+
+    def constant(self) -> Fraction | None:
+        numbers = {Fraction(value) for value in self.values}
+        return numbers.pop() if len(numbers) == 1 else None
+
+    def extremes(self) -> tuple[Fraction | None, Fraction | None]:
+        numbers = [Fraction(value) for value in self.values]
+        return min(numbers), max(numbers)
+
+    @property
+    def is_whole(self) -> bool:
+        return all(Fraction(value).denominator == 1 for value in self.values)
+
+    def key(self) -> object:
+        return tuple(Fraction(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Piecewise(RecordFunction):
+    """A piecewise linear function on [cuts[0], cuts[-1]], or on all real numbers.
+
+    Args:
+        cuts: ascending; on an interval its two ends are the first and the last.
+        at: the values at the cuts.
+        between: slope and intercept on the open intervals before, between and after the cuts; on a bounded interval
+            only between them.
+        bounded: whether the domain is bounded.
+        is_condition: whether the values 0 and 1 mean False and True.
+    """
+
+    cuts: tuple[Fraction, ...]
+    at: tuple[Fraction, ...]
+    between: tuple[Line, ...]
+    bounded: bool
+    is_condition: bool = False
+
+    @classmethod
+    def identity(cls, low: Fraction | None, high: Fraction | None) -> Piecewise:
+        """x itself, on [low, high] or, without bounds, on all real numbers."""
+        if low is None or high is None:
+            return cls((), (), ((ONE, ZERO),), bounded=False)
+        return cls((low, high), (low, high), ((ONE, ZERO),), bounded=True)
+
+    def _intervals(self) -> list[tuple[Fraction | None, Fraction | None]]:
+        ends: list[Fraction | None] = list(self.cuts) if self.bounded else [None, *self.cuts, None]
+        return list(zip(ends, ends[1:], strict=False))
+
+    def refined(self, extra: Iterable[Fraction]) -> Piecewise:
+        """The same function with further cuts."""
+        new = sorted(set(extra) - set(self.cuts))
+        if not new:
+            return self
+        cuts = sorted({*self.cuts, *new})
+        if len(cuts) > MOST_PIECES:
+            raise Unsupported(f"A function of one record has more than {MOST_PIECES:,} pieces.")
+        value = dict(zip(self.cuts, self.at, strict=True))
+        ends: list[Fraction | None] = list(cuts) if self.bounded else [None, *cuts, None]
+        between = []
+        place = 0
+        lines = self._intervals()
+        for low, high in zip(ends, ends[1:], strict=False):
+            while not _within(low, high, lines[place]):
+                place += 1
+            between.append(self.between[place])
+            if high is not None and high not in value:
+                slope, intercept = self.between[place]
+                value[high] = slope * high + intercept
+        return Piecewise(tuple(cuts), tuple(value[cut] for cut in cuts), tuple(between), self.bounded, self.is_condition)
+
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> Piecewise:
+        if not isinstance(other, Piecewise):
+            assert isinstance(other, Fraction)
+            return Piecewise(
+                self.cuts, tuple(a * value + b * other for value in self.at),
+                tuple((a * slope, a * intercept + b * other) for slope, intercept in self.between), self.bounded,
+            )
+        left, right = self.refined(other.cuts), other.refined(self.cuts)
+        return Piecewise(
+            left.cuts, tuple(a * x + b * y for x, y in zip(left.at, right.at, strict=True)),
+            tuple((a * s + b * t, a * c + b * d) for (s, c), (t, d) in zip(left.between, right.between, strict=True)),
+            self.bounded,
+        ).simplified()
+
+    def simplified(self) -> Piecewise:
+        """Without cuts at which nothing changes."""
+        keep = []
+        for index, cut in enumerate(self.cuts):
+            if self.bounded and index in (0, len(self.cuts) - 1):
+                keep.append(index)
+                continue
+            before = self.between[index - 1 if self.bounded else index]
+            after = self.between[index if self.bounded else index + 1]
+            if before != after or before[0] * cut + before[1] != self.at[index]:
+                keep.append(index)
+        if len(keep) == len(self.cuts):
+            return self
+        if self.bounded:
+            between = tuple(self.between[index] for index in keep[:-1])
+        else:
+            between = (self.between[0], *(self.between[index + 1] for index in keep))
+        return Piecewise(
+            tuple(self.cuts[index] for index in keep), tuple(self.at[index] for index in keep), between, self.bounded,
+            self.is_condition,
+        )
+
+    def compared(self, symbol: str) -> Piecewise:
+        roots = []
+        for (low, high), (slope, intercept) in zip(self._intervals(), self.between, strict=True):
+            if slope:
+                root = -intercept / slope
+                if (low is None or low < root) and (high is None or root < high):
+                    roots.append(root)
+        fine = self.refined(roots)
+        holds = COMPARISONS[symbol]
+        between = []
+        for (low, high), (slope, intercept) in zip(fine._intervals(), fine.between, strict=True):
+            inside = _inside(low, high)
+            between.append((ZERO, ONE if holds(slope * inside + intercept, 0) else ZERO))
+        return Piecewise(
+            fine.cuts, tuple(ONE if holds(value, 0) else ZERO for value in fine.at), tuple(between), self.bounded, True
+        ).simplified()
+
+    def times(self, other: RecordFunction) -> Piecewise:
+        assert isinstance(other, Piecewise)
+        left, right = self.refined(other.cuts), other.refined(self.cuts)
+        between = []
+        for (s, c), (t, d) in zip(left.between, right.between, strict=True):
+            if s and t:
+                raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
+            between.append((s * d + t * c, c * d))
+        return Piecewise(
+            left.cuts, tuple(x * y for x, y in zip(left.at, right.at, strict=True)), tuple(between), self.bounded
+        ).simplified()
+
+    def floored(self) -> Piecewise:
+        steps = []
+        for (low, high), (slope, intercept) in zip(self._intervals(), self.between, strict=True):
+            if not slope:
+                continue
+            if low is None or high is None:
+                raise Unsupported("A number without bounds is rounded.", "Clip it first.")
+            ends = sorted((slope * low + intercept, slope * high + intercept))
+            first, last = math.ceil(ends[0]), math.floor(ends[1])
+            if last - first > MOST_PIECES:
+                raise Unsupported(f"Rounding a record gives more than {MOST_PIECES:,} values.", _FINITE)
+            steps += [(step - intercept) / slope for step in range(first, last + 1)]
+        low_end, high_end = (self.cuts[0], self.cuts[-1]) if self.bounded else (None, None)
+        fine = self.refined(
+            step for step in steps if (low_end is None or low_end <= step) and (high_end is None or step <= high_end)
+        )
+        between = []
+        for (low, high), (slope, intercept) in zip(fine._intervals(), fine.between, strict=True):
+            between.append((ZERO, Fraction(math.floor(slope * _inside(low, high) + intercept))))
+        return Piecewise(
+            fine.cuts, tuple(Fraction(math.floor(value)) for value in fine.at), tuple(between), self.bounded
+        ).simplified()
+
+    def constant(self) -> Fraction | None:
+        if any(slope for slope, _ in self.between):
+            return None
+        numbers = {*self.at, *(intercept for _, intercept in self.between)}
+        return numbers.pop() if len(numbers) == 1 else None
+
+    def limits(self) -> list[Fraction]:
+        """The values at the cuts, and the one-sided limits there."""
+        numbers = list(self.at)
+        for (low, high), (slope, intercept) in zip(self._intervals(), self.between, strict=True):
+            numbers += [slope * end + intercept for end in (low, high) if end is not None]
+            if low is None and high is None:
+                numbers.append(intercept)
+        return numbers
+
+    def extremes(self) -> tuple[Fraction | None, Fraction | None]:
+        numbers = self.limits()
+        low, high = min(numbers), max(numbers)
+        if not self.bounded:
+            rising, falling = self.between[-1][0] > 0, self.between[-1][0] < 0
+            rises, falls = self.between[0][0] > 0, self.between[0][0] < 0
+            return (None if falling or rises else low), (None if rising or falls else high)
+        return low, high
+
+    @property
+    def is_whole(self) -> bool:
+        return all(number.denominator == 1 for number in self.at) and all(
+            not slope and intercept.denominator == 1 for slope, intercept in self.between
+        )
+
+    def key(self) -> object:
+        return self.cuts, self.at, self.between
+
+
+_FINITE = "Give a finite domain of records."
+
+
+def _within(
+    low: Fraction | None, high: Fraction | None, interval: tuple[Fraction | None, Fraction | None]
+) -> bool:
+    first, last = interval
+    return (first is None or (low is not None and low >= first)) and (
+        last is None or (high is not None and high <= last)
+    )
+
+
+def _inside(low: Fraction | None, high: Fraction | None) -> Fraction:
+    """A number in an open interval."""
+    if low is None and high is None:
+        return ZERO
+    if low is None:
+        assert high is not None
+        return high - 1
+    return low + 1 if high is None else (low + high) / 2

@@ -1,0 +1,1530 @@
+"""Follows a program's source on symbols.
+
+Only what stands here is followed: anything else raises `Unsupported` with the line. Symbols never reach code that is
+not interpreted, so nothing can look at them, hash them or convert them. What holds no symbols is computed by Python
+itself, if it is known to have no side effects.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import itertools
+import math
+import operator
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpaudit.errors import DpauditError
+from dpaudit.language.distributions import DiscreteLaplace, Laplace, Product
+from dpaudit.language.mechanism import Applied, Mechanism
+from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, is_symbolic
+from dpaudit.proofs.functions import Piecewise, Table
+from dpaudit.proofs.paths import CannotMerge, Path
+from dpaudit.proofs.results import Place, Unsupported
+from dpaudit.proofs.sources import Source, source_of
+
+MOST_STEPS = 2_000_000
+"""Expressions and statements evaluated on one path beyond which it is not followed."""
+DEEPEST = 60
+"""Calls inside each other."""
+NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
+PLAIN = (*NUMBERS, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex, type(Ellipsis))
+"""Types whose operators are Python's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Interpreted:
+    """A function that is called by following its source.
+
+    Args:
+        source: its syntax tree.
+        name: for messages.
+        defaults: of its last positional parameters, and of its keyword-only ones by name.
+        variables: looks up a name that is not local.
+        is_generator: whether it yields.
+    """
+
+    source: Source
+    name: str
+    defaults: tuple[Any, ...]
+    keyword_defaults: dict[str, Any]
+    variables: Callable[[str], Any]
+    function: types.FunctionType | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Native:
+    """A function of the interpreter's own: it takes values as the program has them."""
+
+    name: str
+    call: Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """An interpreted function with its first argument."""
+
+    function: Any
+    first: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """A distribution that is not drawn from yet: location plus noise.
+
+    Args:
+        kind, scale: as in `Draw`.
+        location: a number.
+    """
+
+    kind: str
+    scale: Fraction
+    location: Form
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The comparison of noise that is not drawn yet with a number: noise (symbol) bound."""
+
+    noise: Noise
+    symbol: str
+    bound: Form
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedTo:
+    """A mechanism applied to data."""
+
+    mechanism: Any
+    dataset: Any
+
+
+class Random:
+    """The generator that the program draws from."""
+
+
+class Scope:
+    """The variables of a call.
+
+    Args:
+        names: those that are local to the function.
+        variables: looks up any other.
+    """
+
+    def __init__(self, names: frozenset[str], variables: Callable[[str], Any], source: Source) -> None:
+        self.names, self.variables, self.source = names, variables, source
+        self.values: dict[str, Any] = {}
+
+    def read(self, name: str) -> Any:
+        if name in self.values:
+            return self.values[name]
+        if name in self.names:
+            raise Unsupported(f"The variable {name} has no value on some path.")
+        return self.variables(name)
+
+
+class Leave(Exception):
+    """A `return`; carries the value."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+class LeaveLoop(Exception):
+    """A `break`."""
+
+
+class NextTurn(Exception):
+    """A `continue`."""
+
+
+class Interpreter:
+    """Follows one path of a program.
+
+    Args:
+        path: takes decisions and records draws.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.owned: dict[int, Any] = {}
+        """Containers that the program made in this run, by id: only these may be changed."""
+        self.undo: list[tuple[Any, Any, Any]] = []
+        """Changes of containers while both sides of a branch are merged: container, key, former value."""
+        self.steps = 0
+        self.depth = 0
+        self.here: Place | None = None
+
+    # --- values ---
+
+    def refuse(self, reason: str, remedy: str = "") -> NoReturn:
+        raise Unsupported(reason, remedy, self.here)
+
+    @property
+    def place(self) -> Place:
+        assert self.here is not None
+        return self.here
+
+    def own(self, value: Any) -> Any:
+        """Marks a container as made by the program."""
+        self.owned[id(value)] = value
+        return value
+
+    def owns(self, value: Any) -> bool:
+        return id(value) in self.owned
+
+    def number(self, value: Any) -> Form:
+        """A number as a form."""
+        if isinstance(value, Form):
+            return value
+        if isinstance(value, Cell):
+            return value.as_form()
+        if isinstance(value, Condition):
+            return Form(Fraction(self.path.decide(value, self.place)))
+        if isinstance(value, Random | Noise | Compared | AppliedTo | Native | Bound | Interpreted):
+            self.refuse("Something that is no number is computed with.", "Draw from it first.")
+        if isinstance(value, NUMBERS):
+            with suppress(DpauditError):
+                return constant(value)
+            self.refuse(f"The number {value!r} is not finite.")
+        self.refuse(f"A value of type {type(value).__name__} is used as a number.")
+
+    def truth(self, value: Any) -> bool:
+        """`bool(value)`, which decides where it depends on data or noise."""
+        if isinstance(value, Condition):
+            return self.path.decide(value, self.place)
+        if isinstance(value, Form):
+            return self.path.decide(Condition(value, "!="), self.place)
+        if isinstance(value, Cell):
+            if not value.is_condition:
+                value = self.cell(value, combine(value, None, lambda x, _: bool(x)))
+            return value if isinstance(value, bool) else self.path.decide(value, self.place)
+        if isinstance(value, Compared | Noise | Random | AppliedTo):
+            self.refuse("A distribution is used as a condition before it is drawn from.", "Write `yield` before it.")
+        if hasattr(value, "__dpaudit_truth__"):
+            return self.truth(value.__dpaudit_truth__(self))
+        if isinstance(value, PLAIN) or value is None:
+            return bool(value)
+        self.refuse(f"A value of type {type(value).__name__} is used as a condition.")
+
+    def cell(self, like: Cell, function: Any) -> Any:
+        """A cell of the same record; a plain value where the function is constant."""
+        if isinstance(function, Table):
+            first = function.values[0]
+            if all(type(value) is type(first) and repr(value) == repr(first) for value in function.values):
+                return first
+        elif (value := function.constant()) is not None:
+            return bool(value) if function.is_condition else Form(value)
+        return Cell(like.record, function)
+
+    def compare(self, left: Any, symbol: str, right: Any) -> Any:
+        """left (symbol) right, as a condition."""
+        if isinstance(left, Noise):
+            return Compared(left, symbol, self.number(right))
+        if isinstance(right, Noise):
+            return Compared(right, {">=": "<=", "<=": ">=", ">": "<", "<": ">"}.get(symbol, symbol), self.number(left))
+        for one, other, swapped in ((left, right, False), (right, left, True)):
+            if isinstance(one, Cell) and isinstance(one.function, Table):
+                plain = not is_symbolic(other) and isinstance(other, PLAIN)
+                if plain or (isinstance(other, Cell) and other.record == one.record):
+                    compared = _OPERATORS[symbol]
+                    return self.cell(one, combine(one, other, lambda x, y: bool(compared(x, y)), swapped=swapped))
+        if symbol in ("==", "!=") and not (isinstance(left, NUMBERS) or is_symbolic(left)):
+            self.refuse(f"A number is compared with a value of type {type(left).__name__}.")
+        if symbol in ("==", "!=") and not (isinstance(right, NUMBERS) or is_symbolic(right)):
+            self.refuse(f"A number is compared with a value of type {type(right).__name__}.")
+        difference = self.number(left).plus(self.number(right), Fraction(-1))
+        if symbol in ("<=", "<"):
+            difference, symbol = difference.scaled(Fraction(-1)), ">=" if symbol == "<=" else ">"
+        if (single := difference.single()) is not None:
+            return self.cell(Cell(single[0], single[1]), single[1].compared(symbol))
+        if not difference.has_data and not difference.has_noise:
+            return bool(_OPERATORS[symbol](difference.constant, 0))
+        return Condition(difference, symbol)
+
+    def where(self, condition: Cell, yes: Any, no: Any) -> Any:
+        """yes where a condition on one record holds, no elsewhere; CannotMerge where this is no single value."""
+        if yes is no or (_plain(yes) and _plain(no) and type(yes) is type(no) and repr(yes) == repr(no)):
+            return yes
+        of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
+                        for each in (yes, no))
+        if isinstance(condition.function, Table) and of_record and all(
+            isinstance(each, Cell) or _plain(each) for each in (yes, no)
+        ) and all(not isinstance(each, Cell) or isinstance(each.function, Table) for each in (yes, no)):
+            columns = [
+                each.function.values if isinstance(each, Cell) else (each,) * len(condition.function.values)
+                for each in (yes, no)
+            ]
+            chosen = tuple(
+                x if holds else y for holds, x, y in zip(condition.function.values, *columns, strict=True)
+            )
+            return self.cell(condition, Table(chosen))
+        booleans = [isinstance(each, bool) or (isinstance(each, Cell) and each.is_condition) for each in (yes, no)]
+        if any(booleans) and not all(booleans):
+            raise CannotMerge
+        for each in (yes, no):
+            if not isinstance(each, (Form, Cell, *NUMBERS)):
+                raise CannotMerge
+        try:
+            one, other = self.number(yes), self.number(no)
+            value = other.plus(condition.as_form().times(one.plus(other, Fraction(-1))))
+        except Unsupported:
+            raise CannotMerge from None
+        if all(booleans):
+            return self.compare(value, ">", 0)
+        return value
+
+    def binary(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        """An arithmetic operation."""
+        if isinstance(left, Noise) and not is_symbolic(right) | isinstance(right, Noise) or isinstance(right, Noise):
+            return self._moved(operation, left, right)
+        for value in (left, right):
+            if isinstance(value, Compared | AppliedTo | Random | Native | Bound | Interpreted):
+                self.refuse("Something that is no number is computed with.", "Draw from it first.")
+        if isinstance(left, Noise):
+            return self._moved(operation, left, right)
+        if not is_symbolic(left) and not is_symbolic(right):
+            return self.plainly(_BINARY[operation], left, right)
+        for one, other, swapped in ((left, right, False), (right, left, True)):
+            if isinstance(one, Cell) and isinstance(one.function, Table):
+                if (not is_symbolic(other) and isinstance(other, PLAIN)) or (
+                    isinstance(other, Cell) and other.record == one.record
+                ):
+                    return self.cell(one, self._each(one, other, _BINARY[operation], swapped=swapped))
+        x, y = self.number(left), self.number(right)
+        if operation is ast.Add:
+            return simple(x.plus(y))
+        if operation is ast.Sub:
+            return simple(x.plus(y, Fraction(-1)))
+        if operation is ast.Mult:
+            return simple(x.times(y))
+        if operation is ast.Div:
+            if y.has_data or y.has_noise:
+                self.refuse("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
+            if not y.constant:
+                self.refuse("A number is divided by zero.")
+            return simple(x.scaled(1 / y.constant))
+        if operation in (ast.FloorDiv, ast.Mod) and not y.has_data and not y.has_noise and y.constant:
+            quotient = self.floor(x.scaled(1 / y.constant))
+            return quotient if operation is ast.FloorDiv else simple(
+                x.plus(self.number(quotient), -y.constant)
+            )
+        if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
+            return left if right == 1 else simple(x.times(x))
+        self.refuse(f"The operator {_SYMBOLS.get(operation, operation.__name__)} of a number that depends on the data "
+                    "or on noise.", _LINEAR)
+
+    def _each(self, one: Cell, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool) -> Table:
+        try:
+            return combine(one, other, operation, swapped=swapped)
+        except (ArithmeticError, TypeError, ValueError, LookupError, OverflowError) as error:
+            self.refuse(f"The program raises {type(error).__name__} for some record.")
+
+    def _moved(self, operation: type[ast.operator], left: Any, right: Any) -> Noise:
+        if isinstance(left, Noise) and isinstance(right, Noise | Compared):
+            self.refuse("Two distributions are added before they are drawn from.")
+        if operation is ast.Add:
+            noise, shift = (left, right) if isinstance(left, Noise) else (right, left)
+            return Noise(noise.kind, noise.scale, noise.location.plus(self.number(shift)))
+        if operation is ast.Sub and isinstance(left, Noise):
+            return Noise(left.kind, left.scale, left.location.plus(self.number(right), Fraction(-1)))
+        self.refuse("A distribution is computed with before it is drawn from.")
+
+    def floor(self, value: Form) -> Any:
+        if (single := value.single()) is not None:
+            function = single[1].floored()
+            constant_value = function.constant()
+            return int(constant_value) if constant_value is not None else Form(records={single[0]: function})
+        if not value.has_data and not value.has_noise:
+            return math.floor(value.constant)
+        if self.is_whole(value):
+            return value
+        self.refuse("A sum of several records, or noise, is rounded.", "Release it as it is, or round each record.")
+
+    def is_whole(self, value: Form) -> bool:
+        """Whether a form has whole values alone."""
+        return (
+            value.constant.denominator == 1 and all(function.is_whole for function in value.records.values())
+            and all(
+                self.path.draws[index].is_whole and coefficient.denominator == 1
+                for index, coefficient in value.draws.items()
+            )
+        )
+
+    def plainly(self, function: Callable[..., Any], *values: Any, **keywords: Any) -> Any:
+        """Calls a function without side effects on values without symbols."""
+        try:
+            return function(*values, **keywords)
+        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+            self.refuse(f"The program raises {type(error).__name__}: {error}")
+
+    def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
+        """A draw of noise around a location."""
+        form = self.number(scale)
+        if form.has_data or form.has_noise:
+            what = "the data" if form.has_data else "noise"
+            self.refuse(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
+        if form.constant <= 0:
+            self.refuse(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
+        at = self.number(location)
+        if KINDS[kind].is_whole and not self.is_whole(at):
+            self.refuse("Whole noise is added to a number that is not whole.", "Give whole answers or a finite domain.")
+        return at.plus(self.path.draw(kind, form.constant, self.place))
+
+    def drawn(self, value: Any) -> Any:
+        """What `yield value` gives."""
+        value = _as_noise(value)
+        match value:
+            case Noise():
+                return self.draw(value.kind, Form(value.scale), value.location)
+            case Compared():
+                return self.compare(self.drawn(value.noise), value.symbol, value.bound)
+            case AppliedTo():
+                return self.run_mechanism(value.mechanism, value.dataset)
+            case Product() | Independent():
+                return tuple(self.drawn(part) for part in value.parts)
+        if isinstance(value, Applied):
+            return self.run_mechanism(value.mechanism, value.dataset)
+        self.refuse(f"A draw from {type(value).__name__} cannot be followed.",
+                    "Laplace, DiscreteLaplace and their comparisons can.")
+
+    def run_mechanism(self, mechanism: Any, dataset: Any) -> Any:
+        """A mechanism's output on data."""
+        if not isinstance(mechanism, Mechanism):
+            self.refuse("A draw from something that is no mechanism.")
+        value = self.call(self.attribute(mechanism, "run"), (dataset,), {}, running=True)
+        value = _as_noise(value)
+        return self.drawn(value) if isinstance(
+            value, Noise | Compared | AppliedTo | Applied | Product | Independent
+        ) else value
+
+    # --- calls ---
+
+    def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
+        """Calls what the program calls."""
+        from dpaudit.proofs import library  # it knows this module
+
+        if isinstance(callee, Native):
+            try:
+                inspect.signature(callee.call).bind(*args, **keywords)
+            except TypeError:
+                self.refuse(f"{callee.name} is called with arguments that are not followed.")
+            return callee.call(*args, **keywords)
+        if isinstance(callee, Bound):
+            return self.call(callee.function, (callee.first, *args), keywords, running=running)
+        if isinstance(callee, Interpreted):
+            return self.follow(callee, args, keywords, running=running)
+        if isinstance(callee, types.MethodType):
+            return self.call(callee.__func__, (callee.__self__, *args), keywords, running=running)
+        if isinstance(callee, types.FunctionType) and (known := library.known(callee)) is None:
+            if _is_ours(callee) and not running and all(map(concrete, (*args, *keywords.values()))) and not any(
+                isinstance(each, Random) for each in args
+            ) and not inspect.isgeneratorfunction(callee):
+                return self.plainly(callee, *args, **keywords)
+            return self.follow(self.interpreted(callee), args, keywords, running=running)
+        if (known := library.known(callee)) is not None:
+            return known(self, *args, **keywords)
+        if isinstance(callee, functools.partial):
+            return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
+        if isinstance(callee, type):
+            return self.construct(callee, args, keywords)
+        if isinstance(callee, Random | Noise | Form | Cell | Condition):
+            self.refuse("A number or generator is called.")
+        if (method := _special(callee, "__call__")) is not None:
+            return self.call(method, (callee, *args), keywords)
+        name = getattr(callee, "__qualname__", None) or type(callee).__name__
+        if type(callee).__name__ == "_lru_cache_wrapper":
+            self.refuse(f"{name} keeps its results.", "Remove the cache.")
+        module = getattr(callee, "__module__", None)
+        self.refuse(f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed.")
+
+    def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Makes an object."""
+        if kind is Laplace or kind is DiscreteLaplace:
+            bound = inspect.signature(kind).bind(*args, **keywords).arguments
+            location = self.number(bound.get("loc", 0))
+            scale = self.number(bound["scale"])
+            if scale.has_data or scale.has_noise:
+                self.refuse("The scale of noise depends on the data or on noise.",
+                            "Use a scale that is the same for every dataset.")
+            if scale.constant <= 0:
+                self.refuse("The scale of noise is not above 0.")
+            whole = kind is DiscreteLaplace
+            if whole and not self.is_whole(location):
+                self.refuse("Whole noise is added to a number that is not whole.",
+                            "Give whole answers or a finite domain.")
+            return Noise("geometric" if whole else "laplace", scale.constant, location)
+        if kind is Applied:
+            return AppliedTo(*args, **keywords)
+        if all(map(concrete, (*args, *keywords.values()))):
+            if issubclass(kind, Product | Mechanism) or (_is_ours(kind) and is_dataclass(kind)):
+                return self.plainly(kind, *args, **keywords)
+        if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
+            return Independent(args[0])
+        if issubclass(kind, BaseException):
+            self.refuse("The program raises an exception on some path.", "Return a value instead.")
+        self.refuse(f"Objects of class {kind.__name__} are not followed.")
+
+    def interpreted(self, function: types.FunctionType) -> Interpreted:
+        """A running function, to be followed."""
+        try:
+            source = source_of(function)
+        except Unsupported as error:
+            raise Unsupported(error.reason, error.remedy, error.place or self.here) from None
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+        def variables(name: str) -> Any:
+            if name in cells:
+                try:
+                    return cells[name].cell_contents
+                except ValueError:
+                    raise Unsupported(f"The variable {name} has no value.") from None
+            if name in function.__globals__:
+                return function.__globals__[name]
+            space = function.__builtins__ if hasattr(function, "__builtins__") else vars(builtins)
+            if name in space:
+                return space[name]
+            raise Unsupported(f"The name {name} is not defined.")
+
+        return Interpreted(
+            source, function.__qualname__, function.__defaults__ or (), dict(function.__kwdefaults__ or {}), variables,
+            function,
+        )
+
+    def follow(
+        self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False
+    ) -> Any:
+        """Calls a function by following its source."""
+        scope = self.entered(function, args, keywords, running=running)
+        if self.depth >= DEEPEST:
+            self.refuse(f"Calls are nested more than {DEEPEST} deep.")
+        self.depth += 1
+        before = self.here
+        try:
+            node = function.source.node
+            if isinstance(node, ast.Lambda):
+                return self.evaluate(node.body, scope)
+            self.execute(node.body, scope)
+        except Leave as left:
+            return left.value
+        finally:
+            self.depth -= 1
+            if before is not None:
+                self.here = before
+        return None
+
+    def entered(
+        self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False
+    ) -> Scope:
+        """The variables of a call, with its arguments."""
+        node = function.source.node
+        generator = isinstance(node, ast.FunctionDef) and _yields(node)
+        if generator and not running:
+            self.refuse(f"{function.name} is a generator, which is followed only as a mechanism's run.",
+                        "Make it a function that returns a list.")
+        if isinstance(node, ast.FunctionDef) and node.decorator_list and function.function is not None:
+            plain = all(isinstance(each, ast.Name) and each.id in ("property", "staticmethod", "classmethod",
+                        "cached_property", "override", "abstractmethod") for each in node.decorator_list)
+            # the function itself is followed, not what its decorator made of it: its name leads to that
+            if not plain and function.name.rpartition(".")[2] in function.function.__globals__ and (
+                function.function.__globals__[function.name.rpartition(".")[2]] is not function.function
+            ):
+                self.refuse(f"{function.name} is decorated.", "Call it without the decorator.")
+        scope = Scope(_local_names(node), function.variables, function.source)
+        names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+        given = dict(zip(names, args, strict=False))
+        rest = args[len(names):]
+        if rest and node.args.vararg is None:
+            self.refuse(f"{function.name} is called with too many arguments.")
+        if node.args.vararg is not None:
+            given[node.args.vararg.arg] = tuple(rest)
+        only = [each.arg for each in node.args.kwonlyargs]
+        positional = {each.arg for each in node.args.posonlyargs}
+        extra = {}
+        for name, value in keywords.items():
+            if (name in names or name in only) and name not in positional:
+                if name in given:
+                    self.refuse(f"{function.name} gets {name} twice.")
+                given[name] = value
+            elif node.args.kwarg is not None:
+                extra[name] = value
+            else:
+                self.refuse(f"{function.name} has no parameter {name}.")
+        if node.args.kwarg is not None:
+            given[node.args.kwarg.arg] = self.own(extra)
+        for name, value in zip(names[len(names) - len(function.defaults):], function.defaults, strict=True):
+            given.setdefault(name, value)
+        for name, value in function.keyword_defaults.items():
+            given.setdefault(name, value)
+        for name in (*names, *only):
+            if name not in given:
+                self.refuse(f"{function.name} is called without {name}.")
+        scope.values.update(given)
+        return scope
+
+    # --- statements ---
+
+    def execute(self, statements: Iterable[ast.stmt], scope: Scope) -> None:
+        """Follows statements in order."""
+        for statement in statements:
+            self.step(statement, scope)
+            self.execute_one(statement, scope)
+
+    def step(self, node: ast.AST, scope: Scope) -> None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            self.refuse(f"More than {MOST_STEPS:,} steps on one path.")
+        if hasattr(node, "lineno"):
+            if self.here is None or self.here.line != node.lineno or self.here.file not in scope.source.file:
+                self.here = scope.source.place(node)
+
+    def execute_one(self, statement: ast.stmt, scope: Scope) -> None:
+        match statement:
+            case ast.Expr(value=value):
+                self.evaluate(value, scope)
+            case ast.Assign(targets=targets, value=value):
+                result = self.evaluate(value, scope)
+                for target in targets:
+                    self.assign(target, result, scope)
+            case ast.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self.assign(target, self.evaluate(value, scope), scope)
+            case ast.AugAssign():
+                self.augment(statement, scope)
+            case ast.If():
+                self.branch(statement, scope)
+            case ast.For():
+                self.loop(statement, scope)
+            case ast.While():
+                self.repeat(statement, scope)
+            case ast.Return(value=value):
+                if self.path.merging:
+                    raise CannotMerge
+                raise Leave(None if value is None else self.evaluate(value, scope))
+            case ast.Break():
+                if self.path.merging:
+                    raise CannotMerge
+                raise LeaveLoop
+            case ast.Continue():
+                if self.path.merging:
+                    raise CannotMerge
+                raise NextTurn
+            case ast.Pass():
+                pass
+            case ast.FunctionDef():
+                if statement.decorator_list:
+                    self.refuse("A decorated function inside the program is not followed.")
+                scope.values[statement.name] = self.closure(statement, statement.name, scope)
+            case ast.Assert(test=test):
+                if not self.truth(self.evaluate(test, scope)):
+                    self.refuse("An assertion fails on some path.", "Return a value instead.")
+            case ast.Import(names=names):
+                for alias in names:
+                    module = _imported(self, alias.name)
+                    scope.values[alias.asname or alias.name.partition(".")[0]] = module
+            case ast.ImportFrom(module=str(name), names=names, level=0):
+                module = _imported(self, name, whole=True)
+                for alias in names:
+                    if alias.name == "*" or not hasattr(module, alias.name):
+                        self.refuse("An import inside the program is not followed.")
+                    scope.values[alias.asname or alias.name] = getattr(module, alias.name)
+            case ast.Raise():
+                self.refuse("The program raises an exception on some path.", "Return a value instead.")
+            case _:
+                self.refuse(f"The statement `{type(statement).__name__.lower()}` is not followed.")
+
+    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                if name not in scope.names:
+                    self.refuse(f"The variable {name} outside the function is changed.", _STATE)
+                scope.values[name] = value
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                values = list(self.iterate(value))
+                starred = [i for i, each in enumerate(targets) if isinstance(each, ast.Starred)]
+                if starred:
+                    after = len(targets) - starred[0] - 1
+                    if len(values) < len(targets) - 1:
+                        self.refuse("Too few values to unpack.")
+                    middle = self.own(values[starred[0]:len(values) - after])
+                    values = [*values[:starred[0]], middle, *values[len(values) - after:]]
+                if len(values) != len(targets):
+                    self.refuse("The number of values to unpack is not that of the targets.")
+                for each, part in zip(targets, values, strict=True):
+                    self.assign(each.value if isinstance(each, ast.Starred) else each, part, scope)
+            case ast.Subscript(value=container, slice=index):
+                self.store(self.evaluate(container, scope), self.evaluate(index, scope), value)
+            case ast.Attribute():
+                self.refuse("An attribute is changed.", _STATE)
+            case _:
+                self.refuse("This assignment is not followed.")
+
+    def store(self, container: Any, index: Any, value: Any) -> None:
+        """container[index] = value."""
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(container, Array):
+            container.store(self, index, value)
+            return
+        if not isinstance(container, list | dict):
+            self.refuse(f"An item of a {type(container).__name__} is changed.")
+        if not self.owns(container):
+            self.refuse("A container from outside the program, or the data, is changed.", _STATE)
+        if not concrete(index):
+            self.refuse("A place that depends on the data or on noise is written to.", "Use `+=`, or np.bincount.")
+        if self.path.merging:
+            if isinstance(index, slice) or (isinstance(container, dict) and index not in container):
+                raise CannotMerge
+            self.undo.append((container, index, self.plainly(operator.getitem, container, index)))
+        if isinstance(index, slice):
+            value = list(self.iterate(value))
+        self.plainly(operator.setitem, container, index, value)
+
+    def augment(self, statement: ast.AugAssign, scope: Scope) -> None:
+        from dpaudit.proofs.arrays import Array
+
+        target, operation = statement.target, type(statement.op)
+        if isinstance(target, ast.Name):
+            before = self.evaluate(ast.Name(id=target.id, ctx=ast.Load(), lineno=target.lineno), scope)
+            value = self.evaluate(statement.value, scope)
+            if isinstance(before, Array):
+                if target.id not in scope.names:
+                    self.refuse(f"The variable {target.id} outside the function is changed.", _STATE)
+                before.changed(self, operation, value)
+                return
+            if isinstance(before, np.ndarray):
+                self.refuse("An array from outside the program is changed.", _STATE)
+            if isinstance(before, list):
+                if operation is not ast.Add:
+                    self.refuse("This change of a list is not followed.")
+                self.changing(before)
+                before.extend(self.iterate(value))
+                return
+            if isinstance(before, dict | set):
+                self.refuse("This change of a container is not followed.")
+            self.assign(target, self.binary(operation, before, value), scope)
+        elif isinstance(target, ast.Subscript):
+            container = self.evaluate(target.value, scope)
+            index = self.evaluate(target.slice, scope)
+            value = self.evaluate(statement.value, scope)
+            if isinstance(index, Cell | Form) and operation in (ast.Add, ast.Sub):
+                self.spread(container, index, value if operation is ast.Add else self.binary(ast.Mult, -1, value))
+                return
+            before = self.item(container, index)
+            if isinstance(before, Array | list | np.ndarray):
+                if not isinstance(before, Array):
+                    self.refuse("This change of a container is not followed.")
+                before.changed(self, operation, value)
+                return
+            self.store(container, index, self.binary(operation, before, value))
+        else:
+            self.refuse("An attribute is changed.", _STATE)
+
+    def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
+        """container[index] += value where the index depends on one record."""
+        single = self.number(index).single()
+        if single is None or not single[1].is_whole or isinstance(container, dict):
+            self.refuse("A place that depends on the data or on noise is written to.", "Use np.bincount.")
+        length = self.length(container)
+        low, high = single[1].extremes()
+        if low is None or high is None or low < 0 or high >= length:
+            self.refuse("An index may be outside of the list for some record.")
+        for place in range(int(low), int(high) + 1):
+            hit = self.compare(index, "==", place)
+            added = self.where(hit, value, 0) if isinstance(hit, Cell) else (value if hit else 0)
+            self.store(container, place, self.binary(ast.Add, self.item(container, place), added))
+
+    def changing(self, container: Any) -> None:
+        """A container is about to be changed."""
+        if self.path.merging:
+            raise CannotMerge
+        if not self.owns(container):
+            self.refuse("A container from outside the program, or the data, is changed.", _STATE)
+
+    def branch(self, statement: ast.If, scope: Scope) -> None:
+        test = self.evaluate(statement.test, scope)
+        if isinstance(test, Cell) and test.is_condition:
+            if self.merged(test, statement, scope):
+                return
+        self.execute(statement.body if self.truth(test) else statement.orelse, scope)
+
+    def merged(self, test: Cell, statement: ast.If, scope: Scope) -> bool:
+        """Follows both sides of a branch on one record, and makes each variable one value; False where it cannot."""
+        before, undone = dict(scope.values), self.undo
+        self.path.merging += 1
+        sides: list[tuple[dict[str, Any], dict[tuple[int, Any], tuple[Any, Any, Any]]]] = []
+        try:
+            for body in (statement.body, statement.orelse):
+                self.undo = []
+                try:
+                    self.execute(body, scope)
+                finally:
+                    changes: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
+                    for container, index, _ in self.undo:
+                        changes[id(container), index] = (container, index, container[index])
+                    for container, index, former in reversed(self.undo):
+                        container[index] = former
+                    after, scope.values = scope.values, dict(before)
+                sides.append((after, changes))
+            (yes, first), (no, second) = sides
+            values = {}
+            for name in yes.keys() | no.keys():
+                if name not in yes or name not in no:
+                    raise CannotMerge
+                values[name] = self.where(test, yes[name], no[name])
+            stores = []
+            for key in first.keys() | second.keys():
+                container, index, _ = first.get(key) or second[key]
+                x = first[key][2] if key in first else container[index]
+                y = second[key][2] if key in second else container[index]
+                stores.append((container, index, self.where(test, x, y)))
+        except (CannotMerge, Unsupported, NextTurn, LeaveLoop, Leave):
+            scope.values = before
+            if self.path.merging > 1:
+                raise CannotMerge from None
+            return False
+        finally:
+            self.path.merging -= 1
+            self.undo = undone
+        scope.values = values
+        for container, index, value in stores:
+            if self.path.merging:
+                self.undo.append((container, index, container[index]))
+            container[index] = value
+        return True
+
+    def both(self, test: Cell, yes: ast.expr, no: ast.expr, scope: Scope) -> Any:
+        """`yes if test else no` as one value."""
+        return self.attempt(scope, lambda: self.where(test, self.evaluate(yes, scope), self.evaluate(no, scope)))
+
+    def attempt(self, scope: Scope, evaluate: Callable[[], Any]) -> Any:
+        """The value of an expression that changes nothing, draws nothing and decides nothing.
+
+        Raises:
+            CannotMerge: it does one of these, or cannot be followed.
+        """
+        before, undone = dict(scope.values), self.undo
+        self.path.merging += 1
+        self.undo = []
+        try:
+            value = evaluate()
+            if self.undo or scope.values.keys() != before.keys() or any(
+                scope.values[name] is not held for name, held in before.items()
+            ):
+                raise CannotMerge
+            return value
+        except Unsupported:
+            raise CannotMerge from None
+        finally:
+            for container, index, former in reversed(self.undo):
+                container[index] = former
+            self.undo = undone
+            scope.values = before
+            self.path.merging -= 1
+
+    def loop(self, statement: ast.For, scope: Scope) -> None:
+        for value in self.iterate(self.evaluate(statement.iter, scope)):
+            self.assign(statement.target, value, scope)
+            try:
+                self.execute(statement.body, scope)
+            except NextTurn:
+                continue
+            except LeaveLoop:
+                return
+            self.step(statement, scope)
+        self.execute(statement.orelse, scope)
+
+    def repeat(self, statement: ast.While, scope: Scope) -> None:
+        while self.truth(self.evaluate(statement.test, scope)):
+            try:
+                self.execute(statement.body, scope)
+            except NextTurn:
+                pass
+            except LeaveLoop:
+                return
+            self.step(statement, scope)
+        self.execute(statement.orelse, scope)
+
+    def closure(self, node: ast.FunctionDef | ast.Lambda, name: str, scope: Scope) -> Interpreted:
+        """A function that the program defines."""
+        defaults = tuple(self.evaluate(each, scope) for each in node.args.defaults)
+        keywords = {
+            each.arg: self.evaluate(value, scope)
+            for each, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value is not None
+        }
+        source = Source(node, scope.source.file)
+        return Interpreted(source, name, defaults, keywords, scope.read)
+
+    # --- expressions ---
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Any:
+        """The value of an expression."""
+        self.step(node, scope)
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                try:
+                    return scope.read(name)
+                except Unsupported as error:
+                    raise Unsupported(error.reason, error.remedy, error.place or self.here) from None
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.operate(type(op), self.evaluate(left, scope), self.evaluate(right, scope))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.unary(op, self.evaluate(operand, scope))
+            case ast.Compare():
+                return self.chain(node, scope)
+            case ast.BoolOp():
+                return self.logical(node, scope)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                condition = self.evaluate(test, scope)
+                if isinstance(condition, Cell) and condition.is_condition:
+                    try:
+                        return self.both(condition, body, orelse, scope)
+                    except CannotMerge:
+                        if self.path.merging:
+                            raise
+                return self.evaluate(body if self.truth(condition) else orelse, scope)
+            case ast.Call():
+                return self.calling(node, scope)
+            case ast.Attribute(value=value, attr=name):
+                return self.attribute(self.evaluate(value, scope), name)
+            case ast.Subscript(value=value, slice=index):
+                return self.item(self.evaluate(value, scope), self.evaluate(index, scope))
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                parts = [None if each is None else self.evaluate(each, scope) for each in (lower, upper, step)]
+                if not all(map(concrete, parts)):
+                    self.refuse("The bounds of a slice depend on the data or on noise.")
+                return slice(*(self.plain(part) for part in parts))
+            case ast.Tuple(elts=parts):
+                return tuple(self.parts(parts, scope))
+            case ast.List(elts=parts):
+                return self.own(list(self.parts(parts, scope)))
+            case ast.Dict(keys=keys, values=values):
+                made: dict[Any, Any] = {}
+                for key, value in zip(keys, values, strict=True):
+                    if key is None:
+                        self.refuse("`**` in a dict is not followed.")
+                    made[self.hashable(self.evaluate(key, scope))] = self.evaluate(value, scope)
+                return self.own(made)
+            case ast.Set(elts=parts):
+                return self.own({self.hashable(part) for part in self.parts(parts, scope)})
+            case ast.ListComp(elt=element, generators=generators):
+                return self.own(list(self.comprehended(element, generators, scope)))
+            case ast.GeneratorExp(elt=element, generators=generators):
+                return self.comprehended(element, generators, scope)
+            case ast.SetComp(elt=element, generators=generators):
+                return self.own({self.hashable(part) for part in self.comprehended(element, generators, scope)})
+            case ast.DictComp(key=key, value=value, generators=generators):
+                pairs = self.comprehended(ast.Tuple(elts=[key, value], lineno=node.lineno), generators, scope)
+                return self.own({self.hashable(name): held for name, held in pairs})
+            case ast.Lambda():
+                return self.closure(node, "<lambda>", scope)
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                result = self.evaluate(value, scope)
+                if name not in scope.names:
+                    self.refuse("A walrus inside a comprehension is not followed.")
+                scope.values[name] = result
+                return result
+            case ast.Yield(value=value):
+                if value is None:
+                    self.refuse("A `yield` without a distribution.")
+                return self.drawn(self.evaluate(value, scope))
+            case ast.JoinedStr(values=values):
+                return self.formatted(values, scope)
+            case _:
+                self.refuse(f"The expression `{type(node).__name__}` is not followed.")
+
+    def parts(self, nodes: list[ast.expr], scope: Scope) -> Iterator[Any]:
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                yield from self.iterate(self.evaluate(node.value, scope))
+            else:
+                yield self.evaluate(node, scope)
+
+    def formatted(self, values: list[ast.expr], scope: Scope) -> str:
+        parts = []
+        for value in values:
+            if isinstance(value, ast.Constant):
+                parts.append(str(value.value))
+                continue
+            assert isinstance(value, ast.FormattedValue)
+            shown = self.evaluate(value.value, scope)
+            if not _plain(shown) or value.format_spec is not None or value.conversion != -1:
+                self.refuse("A number that depends on the data or on noise is made a string.", "Release the number.")
+            parts.append(str(shown))
+        return "".join(parts)
+
+    def operate(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(left, Array | np.ndarray) or isinstance(right, Array | np.ndarray):
+            return Array.operated(self, operation, left, right)
+        if isinstance(left, list | tuple | str) or isinstance(right, list | tuple | str):
+            return self._of_sequences(operation, left, right)
+        if isinstance(left, Condition | Cell) and isinstance(right, Condition | Cell | bool) or (
+            isinstance(left, bool) and isinstance(right, Condition | Cell)
+        ):
+            if operation in (ast.BitAnd, ast.BitOr, ast.BitXor):
+                return self.bitwise(operation, left, right)
+        return self.binary(operation, left, right)
+
+    def bitwise(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        """`&`, `|` and `^` of conditions."""
+        one, other = (
+            each if isinstance(each, bool) or (isinstance(each, Cell) and each.is_condition)
+            else self.truth(each) if isinstance(each, Condition) else None
+            for each in (left, right)
+        )
+        if one is None or other is None:
+            self.refuse("`&`, `|` or `^` of something that is no condition.")
+        if isinstance(one, bool) and isinstance(other, bool):
+            return bool(_BINARY[operation](one, other))
+        if isinstance(one, Cell) and isinstance(other, Cell) and one.record != other.record:
+            return bool(_BINARY[operation](self.truth(one), self.truth(other)))
+        cell, rest = (one, other) if isinstance(one, Cell) else (other, one)
+        assert isinstance(cell, Cell)
+        if operation is ast.BitAnd:
+            return self.where(cell, rest, False)
+        if operation is ast.BitOr:
+            return self.where(cell, True, rest)
+        opposite = rest.negated() if isinstance(rest, Cell) else not rest
+        return self.where(cell, opposite, rest)
+
+    def _of_sequences(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        if not all(isinstance(each, PLAIN) for each in (left, right)):
+            self.refuse(f"The operator {_SYMBOLS.get(operation)} of a list and a number that depends on the data or on "
+                        "noise.")
+        if operation in (ast.Add, ast.Mult) or (concrete(left) and concrete(right)):
+            made = self.plainly(_BINARY[operation], left, right)
+            return self.own(made) if isinstance(made, list) else made
+        self.refuse("This operation on a list is not followed.")
+
+    def unary(self, op: ast.unaryop, value: Any) -> Any:
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(value, Array | np.ndarray):
+            return Array.each(self, lambda part: self.unary(op, part), value)
+        match op:
+            case ast.Not():
+                if isinstance(value, Condition):
+                    return value.negated()
+                if isinstance(value, Cell) and value.is_condition:
+                    return value.negated()
+                return not self.truth(value)
+            case ast.USub():
+                return self.plainly(operator.neg, value) if not is_symbolic(value) else self.binary(ast.Mult, -1, value)
+            case ast.UAdd():
+                return value if is_symbolic(value) else self.plainly(operator.pos, value)
+            case ast.Invert():
+                if isinstance(value, Condition) or (isinstance(value, Cell) and value.is_condition):
+                    self.refuse("`~` of a condition is that of a whole number in Python, and of a bool in numpy.",
+                                "Write `not`, or np.logical_not.")
+                return self.plainly(operator.invert, value)
+        self.refuse("This operator is not followed.")
+
+    def chain(self, node: ast.Compare, scope: Scope) -> Any:
+        left = self.evaluate(node.left, scope)
+        result: Any = True
+        for index, (op, part) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            right = self.evaluate(part, scope)
+            value = self.one_comparison(op, left, right)
+            if index == len(node.ops) - 1 and index == 0:
+                return value
+            if isinstance(result, bool) and result:
+                result = value
+            elif isinstance(result, Cell) and isinstance(value, Cell | bool):
+                result = self.bitwise(ast.BitAnd, result, value)
+            else:
+                result = self.truth(result) and value
+            if index < len(node.ops) - 1:
+                if isinstance(result, bool) and not result:
+                    return False
+                if isinstance(result, Condition):
+                    if not self.truth(result):
+                        return False
+                    result = True
+                if isinstance(result, Cell) and not isinstance(node.comparators[index + 1], ast.Constant | ast.Name):
+                    if not self.truth(result):
+                        return False
+                    result = True
+                if not isinstance(result, bool | Cell):
+                    self.refuse("This chain of comparisons is not followed.")
+            left = right
+        return result
+
+    def one_comparison(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(op, ast.Is | ast.IsNot):
+            if left is None or right is None:
+                other = right if left is None else left
+                if isinstance(other, Cell) and isinstance(other.function, Table):
+                    same: Any = self.cell(other, combine(other, None, lambda x, _: x is None))
+                else:
+                    same = left is None and right is None
+                return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
+            self.refuse("`is` compares objects, not values.", "Use `==`.")
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self.contained(left, right)
+            return found if isinstance(op, ast.In) else self.unary(ast.Not(), found)
+        symbol = _COMPARED[type(op)]
+        if isinstance(left, Array | np.ndarray) or isinstance(right, Array | np.ndarray):
+            return Array.compared(self, symbol, left, right)
+        if not is_symbolic(left) and not is_symbolic(right) and not isinstance(left, Noise) and not isinstance(
+            right, Noise
+        ):
+            if not concrete(left) or not concrete(right):
+                self.refuse("Containers of numbers that depend on the data or on noise are compared.")
+            for each in (left, right):
+                if not isinstance(each, PLAIN) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
+                    self.refuse(f"A comparison with a value of type {type(each).__name__} is not followed.")
+            return self.plainly(_OPERATORS[symbol], left, right)
+        return self.compare(left, symbol, right)
+
+    def contained(self, value: Any, container: Any) -> Any:
+        if isinstance(container, range) or not isinstance(container, list | tuple | set | frozenset | dict | str):
+            self.refuse("`in` is followed for lists, tuples, sets and dicts.")
+        if concrete(value) and concrete(container):
+            return self.plainly(operator.contains, container, value)
+        if not is_symbolic(value) and isinstance(container, dict) and concrete(tuple(container)) and concrete(value):
+            return self.plainly(operator.contains, container, value)
+        if isinstance(container, str):
+            self.refuse("`in` of a string and a record is not followed.")
+        found: Any = False
+        for each in container:
+            equal = self.one_comparison(ast.Eq(), value, each)
+            if isinstance(equal, bool):
+                if equal:
+                    return True
+                continue
+            if found is False:
+                found = equal
+            elif isinstance(found, Cell) and isinstance(equal, Cell) and found.record == equal.record:
+                found = self.where(found, True, equal)
+            else:
+                if self.truth(found):
+                    return True
+                found = equal
+        return found
+
+    def logical(self, node: ast.BoolOp, scope: Scope) -> Any:
+        conjunction = isinstance(node.op, ast.And)
+        value: Any = None
+        for index, part in enumerate(node.values):
+            if index and isinstance(value, Cell) and value.is_condition:
+                # both sides as one condition, if the second is one of the same record
+                try:
+                    other = self.attempt(scope, lambda part=part: self.evaluate(part, scope))  # type: ignore[misc]
+                except CannotMerge:
+                    other = None
+                if isinstance(other, bool) or (
+                    isinstance(other, Cell) and other.is_condition and other.record == value.record
+                ):
+                    value = self.where(value, other, False) if conjunction else self.where(value, True, other)
+                    continue
+                if self.path.merging:
+                    raise CannotMerge
+            if index:
+                decided = self.truth(value)
+                if decided != conjunction:
+                    return value if not is_symbolic(value) else self._operand(value, decided)
+            value = self.evaluate(part, scope)
+        return value
+
+    def _operand(self, value: Any, decided: bool) -> Any:
+        """The operand that `and` or `or` returns, once its truth is known."""
+        if isinstance(value, Condition) or (isinstance(value, Cell) and value.is_condition):
+            return decided
+        return value
+
+    def comprehended(self, element: ast.expr, generators: list[ast.comprehension], scope: Scope) -> Iterator[Any]:
+        inner = Scope(
+            frozenset(_targets(generators)), scope.read, scope.source
+        )
+        first = self.evaluate(generators[0].iter, scope)
+        return self._turns(element, generators, inner, first)
+
+    def _turns(
+        self, element: ast.expr, generators: list[ast.comprehension], inner: Scope, values: Any
+    ) -> Iterator[Any]:
+        clause = generators[0]
+        if clause.is_async:
+            self.refuse("An asynchronous comprehension is not followed.")
+        for value in self.iterate(values):
+            self.assign(clause.target, value, inner)
+            if all(self.truth(self.evaluate(condition, inner)) for condition in clause.ifs):
+                if len(generators) > 1:
+                    yield from self._turns(
+                        element, generators[1:], inner, self.evaluate(generators[1].iter, inner)
+                    )
+                else:
+                    yield self.evaluate(element, inner)
+
+    def iterate(self, value: Any) -> Iterable[Any]:
+        """The items of an iterable."""
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(value, Array | np.ndarray):
+            return Array.items(self, value)
+        if isinstance(value, list):
+            return iter(value)
+        if isinstance(value, tuple | range | str | dict | types.GeneratorType) or type(value) in _ITERATORS:
+            return iter(value)
+        if isinstance(value, set | frozenset):
+            if len(value) > 1:
+                self.refuse("The order of a set is not followed.", "Sort it.")
+            return iter(value)
+        if hasattr(value, "__dpaudit_items__"):
+            return value.__dpaudit_items__(self)  # type: ignore[no-any-return]
+        self.refuse(f"A loop over a value of type {type(value).__name__} is not followed.")
+
+    def length(self, value: Any) -> Any:
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(value, Array):
+            return value.length(self)
+        if hasattr(value, "__dpaudit_length__"):
+            return value.__dpaudit_length__(self)
+        if isinstance(value, list | tuple | dict | set | frozenset | str | range):
+            return len(value)
+        if isinstance(value, np.ndarray) and value.ndim:
+            return len(value)
+        self.refuse(f"The length of a value of type {type(value).__name__} is not followed.")
+
+    def plain(self, value: Any) -> Any:
+        """A constant form as a number of Python."""
+        if isinstance(value, Form) and not value.has_data and not value.has_noise:
+            number = value.constant
+            return int(number) if number.denominator == 1 else float(number)
+        return value
+
+    def hashable(self, value: Any) -> Any:
+        value = self.plain(value)
+        if not concrete(value):
+            self.refuse("A value that depends on the data or on noise is used as a key.",
+                        "Count with np.bincount, or over a fixed list of keys.")
+        if not isinstance(value, PLAIN):
+            self.refuse(f"A key of type {type(value).__name__} is not followed.")
+        self.plainly(hash, value)
+        return value
+
+    def item(self, container: Any, index: Any) -> Any:
+        """container[index]."""
+        from dpaudit.proofs.arrays import Array
+
+        index = self.plain(index)
+        if isinstance(container, Array | np.ndarray):
+            return Array.of(self, container).item(self, index)
+        if hasattr(container, "__dpaudit_item__"):
+            return container.__dpaudit_item__(self, index)
+        if isinstance(container, Cell) and isinstance(container.function, Table) and concrete(index):
+            return self.cell(container, self._each(container, index, operator.getitem, swapped=False))
+        if isinstance(index, Cell) and isinstance(index.function, Table) and concrete(container):
+            if not isinstance(container, list | tuple | dict | str):
+                self.refuse("This lookup by a record is not followed.")
+            return self.cell(index, self._each(index, container, operator.getitem, swapped=True))
+        if isinstance(container, list | tuple | str | range) or isinstance(container, dict):
+            if isinstance(index, Cell | Form) and isinstance(container, list | tuple) and concrete(container):
+                return self.looked_up(container, index)
+            if not concrete(index):
+                self.refuse("An item is looked up by a number that depends on the data or on noise.")
+            made = self.plainly(operator.getitem, container, index)
+            return self.own(made) if isinstance(index, slice) and isinstance(made, list) else made
+        if isinstance(container, type):
+            return container  # list[float]
+        self.refuse(f"An item of a value of type {type(container).__name__} is not followed.")
+
+    def looked_up(self, container: list[Any] | tuple[Any, ...], index: Cell | Form) -> Any:
+        """An item of a fixed list, by a whole number that depends on one record."""
+        single = self.number(index).single()
+        if single is None or not single[1].is_whole:
+            self.refuse("An item is looked up by a number that depends on the data or on noise.")
+        low, high = single[1].extremes()
+        if low is None or high is None or low < 0 or high >= len(container):
+            self.refuse("An index may be outside of the list for some record.")
+        value = self.number(container[int(low)])
+        for place in range(int(low) + 1, int(high) + 1):
+            hit = self.compare(index, "==", place)
+            if isinstance(hit, Cell):
+                value = self.number(self.where(hit, self.number(container[place]), value))
+        return simple(value)
+
+    def attribute(self, value: Any, name: str) -> Any:
+        """value.name."""
+        from dpaudit.proofs import library
+        from dpaudit.proofs.arrays import Array
+
+        if isinstance(value, Array | np.ndarray):
+            return Array.of(self, value).attribute(self, name)
+        if isinstance(value, Form | Cell | Condition):
+            if name == "item":
+                return Native("item", lambda: value)
+            self.refuse(f"The attribute {name} of a number that depends on the data or on noise is not followed.")
+        if (method := library.method(self, value, name)) is not None:
+            return method
+        if isinstance(value, types.ModuleType):
+            if name not in vars(value) and not hasattr(value, name):
+                self.refuse(f"The module {value.__name__} has no attribute {name}.")
+            return getattr(value, name)
+        if isinstance(value, type):
+            found = inspect.getattr_static(value, name, None)
+            if isinstance(found, staticmethod):
+                return found.__func__
+            if isinstance(found, classmethod):
+                return Bound(found.__func__, value)
+            if isinstance(found, types.FunctionType):
+                return found
+            if found is not None and not hasattr(type(found), "__get__"):
+                return found
+            self.refuse(f"The attribute {name} of the class {value.__name__} is not followed.")
+        if isinstance(value, PLAIN) or isinstance(value, Native | Bound | Interpreted | Noise | Compared | Random):
+            self.refuse(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
+        return self.member(value, name)
+
+    def member(self, value: Any, name: str) -> Any:
+        """An attribute of an object that existed before the program ran."""
+        kind = type(value)
+        if isinstance(value, AppliedTo):
+            self.refuse("A mechanism applied to data is looked into.")
+        if kind.__getattribute__ is not object.__getattribute__ or hasattr(kind, "__getattr__"):
+            self.refuse(f"The class {kind.__name__} computes its attributes.")
+        found = inspect.getattr_static(kind, name, None)
+        if isinstance(found, property):
+            if found.fget is None:
+                self.refuse(f"The property {name} cannot be read.")
+            return self.call(found.fget, (value,), {})
+        if isinstance(found, functools.cached_property):
+            return self.call(found.func, (value,), {})
+        if isinstance(found, types.MemberDescriptorType):
+            return found.__get__(value)
+        held = getattr(value, "__dict__", {})
+        if name in held:
+            return held[name]
+        if isinstance(value, Mechanism) and name == "on":
+            return Native("on", lambda dataset: AppliedTo(value, dataset))
+        if isinstance(found, types.FunctionType):
+            return Bound(found, value)
+        if isinstance(found, staticmethod):
+            return found.__func__
+        if isinstance(found, classmethod):
+            return Bound(found.__func__, kind)
+        if found is not None and not hasattr(type(found), "__get__"):
+            return found
+        self.refuse(f"The attribute {name} of a {kind.__name__} is not followed.")
+
+    def calling(self, node: ast.Call, scope: Scope) -> Any:
+        callee = self.evaluate(node.func, scope)
+        counted = callee is builtins.sum or callee is builtins.len
+        if counted and len(node.args) == 1 and not node.keywords:
+            argument = node.args[0]
+            if isinstance(argument, ast.GeneratorExp | ast.ListComp) and len(argument.generators) == 1 and (
+                argument.generators[0].ifs
+            ):
+                return self.counted(argument, scope, by_length=callee is builtins.len)
+        args: list[Any] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                args += self.iterate(self.evaluate(argument.value, scope))
+            else:
+                args.append(self.evaluate(argument, scope))
+        keywords: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                more = self.evaluate(keyword.value, scope)
+                if not isinstance(more, dict):
+                    self.refuse("`**` of something that is no dict is not followed.")
+                keywords.update(more)
+            else:
+                keywords[keyword.arg] = self.evaluate(keyword.value, scope)
+        before = self.here
+        try:
+            return self.call(callee, tuple(args), keywords)
+        except Unsupported as error:
+            if error.place is None:
+                error.place = before
+            raise
+        finally:
+            self.here = before
+
+    def counted(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, *, by_length: bool) -> Any:
+        """sum(element for … if condition), or len of such a list: a condition on one record counts as 0 or 1."""
+        clause = node.generators[0]
+        inner = Scope(frozenset(_targets([clause])), scope.read, scope.source)
+        total: Any = 0
+        for value in self.iterate(self.evaluate(clause.iter, scope)):
+            self.assign(clause.target, value, inner)
+            test: Any = True
+            if len(clause.ifs) == 1:
+                test = self.evaluate(clause.ifs[0], inner)
+            elif clause.ifs:
+                test = self.logical(ast.BoolOp(op=ast.And(), values=clause.ifs, lineno=node.lineno), inner)
+            if isinstance(test, Cell) and test.is_condition:
+                held = test
+                try:
+                    added = self.attempt(inner, lambda: self._added(held, node.elt, inner, by_length=by_length))
+                except CannotMerge:
+                    if self.path.merging:
+                        raise
+                else:
+                    total = self.operate(ast.Add, total, added)
+                    continue
+            if self.truth(test):
+                element = self.evaluate(node.elt, inner)
+                total = self.operate(ast.Add, total, 1 if by_length else element)
+        return total
+
+    def _added(self, test: Cell, element: ast.expr, inner: Scope, *, by_length: bool) -> Any:
+        value = self.evaluate(element, inner)
+        return self.where(test, 1 if by_length else value, 0)
+
+
+# --- helpers ---
+
+
+def simple(form: Form) -> Form:
+    """The form."""
+    return form
+
+
+def concrete(value: Any) -> bool:
+    """Whether a value holds no symbols."""
+    from dpaudit.proofs.arrays import Array
+
+    if is_symbolic(value) or isinstance(
+        value, Noise | Compared | AppliedTo | Independent | Random | Native | Bound | Interpreted | types.GeneratorType
+    ):
+        return False
+    if isinstance(value, Array):
+        return False
+    if hasattr(type(value), "__dpaudit_items__"):
+        return False
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(concrete, value))
+    if isinstance(value, dict):
+        return all(concrete(key) and concrete(held) for key, held in value.items())
+    if isinstance(value, slice):
+        return all(map(concrete, (value.start, value.stop, value.step)))
+    return type(value) not in _ITERATORS
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, PLAIN) and concrete(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """Distributions that are drawn from independently."""
+
+    parts: tuple[Any, ...]
+
+
+def _as_noise(value: Any) -> Any:
+    """A distribution of the language as noise of the interpreter."""
+    if isinstance(value, Laplace):
+        return Noise("laplace", exactly(value.scale), constant(value.loc))
+    if isinstance(value, DiscreteLaplace):
+        return Noise("geometric", exactly(value.scale), constant(value.loc))
+    return value
+
+
+def _special(value: Any, name: str) -> types.FunctionType | None:
+    found = inspect.getattr_static(type(value), name, None)
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether a function or class belongs to dpaudit or its catalogue, whose helpers have no side effects."""
+    return (getattr(value, "__module__", None) or "").partition(".")[0] in ("dpaudit", "dpaudit_algorithms")
+
+
+def _imported(interpreter: Interpreter, name: str, *, whole: bool = False) -> types.ModuleType:
+    import sys
+
+    if name not in sys.modules:
+        interpreter.refuse("An import inside the program is not followed.", "Import at the top of the file.")
+    return sys.modules[name if whole else name.partition(".")[0]]
+
+
+def _yields(node: ast.FunctionDef) -> bool:
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(each)
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
+def _local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    names = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    names |= {each.arg for each in (node.args.vararg, node.args.kwarg) if each is not None}
+    waiting: list[ast.AST] = list(node.body) if isinstance(node, ast.FunctionDef) else [node.body]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Global | ast.Nonlocal):
+            raise Unsupported("Variables outside the function are changed.", _STATE)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
+            names.add(each.id)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(each.name)
+            continue
+        if isinstance(each, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in each.names}
+        if isinstance(each, ast.ExceptHandler) and each.name:
+            names.add(each.name)
+        if isinstance(each, ast.Lambda):
+            continue
+        if isinstance(each, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            # their targets are their own; walruses inside are refused where they are evaluated
+            waiting.append(each.generators[0].iter)
+            continue
+        waiting += ast.iter_child_nodes(each)
+    return frozenset(names)
+
+
+def _targets(generators: list[ast.comprehension]) -> set[str]:
+    return {
+        node.id for clause in generators for node in ast.walk(clause.target)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+_ITERATORS = (
+    zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
+    type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
+    itertools.count, itertools.product, itertools.combinations, itertools.permutations, type(iter({})),
+    type(reversed([])), type(iter({}.items())), type(iter({}.values())), type(reversed(range(0))),
+)
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq, "!=": operator.ne,
+}
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.GtE: ">=", ast.Gt: ">", ast.LtE: "<=", ast.Lt: "<", ast.Eq: "==", ast.NotEq: "!=",
+}
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.MatMult: operator.matmul,
+}
+_SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Pow: "**", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@", ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+}
+_STATE = "Keep all state inside the function."
+_LINEAR = "Only sums of noise, of functions of single records, and of multiples of these can be followed."
+_KNOWN_SIZE = "Divide by a number that is the same for every dataset."

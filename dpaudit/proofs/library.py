@@ -1,0 +1,1114 @@
+"""Functions of Python, numpy and the generator that are followed on symbols.
+
+They are found by identity: a name that the program gives to something else is something else.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.proofs.arrays import Array, array, convert, dot, kind_of
+from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
+from dpaudit.proofs.functions import Table
+from dpaudit.proofs.interpreter import (
+    PLAIN,
+    Bound,
+    Interpreted,
+    Interpreter,
+    Native,
+    Noise,
+    Random,
+    concrete,
+)
+
+MOST_SORTED = 6
+"""Numbers that depend on noise, beyond which they are not sorted."""
+MOST_OPTIONS = 64
+"""Values of a uniform draw of a whole number beyond which it is not followed."""
+Handler = Callable[..., Any]
+
+
+def known(callee: Any) -> Handler | None:
+    """How a function is followed; None where it is not known."""
+    try:
+        handler = _FUNCTIONS.get(callee)
+    except TypeError:
+        return None
+    if handler is None:
+        return None
+
+    def checked(interpreter: Interpreter, *args: Any, **keywords: Any) -> Any:
+        try:
+            inspect.signature(handler).bind(interpreter, *args, **keywords)
+        except TypeError:
+            interpreter.refuse(f"{getattr(callee, '__name__', callee)} is called with arguments that are not followed.")
+        return handler(interpreter, *args, **keywords)
+
+    return checked
+
+
+# --- Python ---
+
+
+def _sum(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
+    total = start
+    for value in interpreter.iterate(values):
+        total = interpreter.operate(ast.Add, total, value)
+    return total
+
+
+def _fsum(interpreter: Interpreter, values: Any) -> Any:
+    return _sum(interpreter, values, 0.0)
+
+
+def _extreme(sign: int) -> Handler:
+    def handler(interpreter: Interpreter, *values: Any, key: Any = None, default: Any = ...) -> Any:
+        items = list(interpreter.iterate(values[0])) if len(values) == 1 else list(values)
+        if not items:
+            if default is ...:
+                interpreter.refuse("The program raises ValueError: max or min of nothing.")
+            return default
+        keys = items if key is None else [interpreter.call(key, (item,), {}) for item in items]
+        if all(map(concrete, keys)):
+            # Python's own comparison
+            best = 0
+            for index in range(1, len(keys)):
+                better = interpreter.plainly(_greater if sign > 0 else _less, keys[index], keys[best])
+                best = index if better else best
+            return items[best]
+        merged = _merged_extreme(interpreter, keys, sign) if key is None else None
+        return merged if merged is not None else items[_choose(interpreter, keys, sign)]
+
+    return handler
+
+
+def _greater(x: Any, y: Any) -> bool:
+    return bool(x > y)
+
+
+def _less(x: Any, y: Any) -> bool:
+    return bool(x < y)
+
+
+def _merged_extreme(interpreter: Interpreter, values: list[Any], sign: int) -> Any:
+    """The largest (or smallest) of numbers that depend on one record, as one number; None where this is none."""
+    best = interpreter.number(values[0])
+    if best.has_noise:
+        return None
+    for value in values[1:]:
+        other = interpreter.number(value)
+        if other.has_noise:
+            return None
+        better = interpreter.compare(other, ">" if sign > 0 else "<", best)
+        if isinstance(better, bool):
+            best = other if better else best
+        elif isinstance(better, Cell):
+            best = interpreter.number(interpreter.where(better, other, best))
+        else:
+            return None
+    return best
+
+
+def _choose(interpreter: Interpreter, values: list[Any], sign: int, last: bool = False) -> int:
+    """The place of the first largest (or smallest) of some numbers: one path for each."""
+    forms = [interpreter.number(value).scaled(Fraction(sign)) for value in values]
+    candidates = []
+    for index, form in enumerate(forms):
+        beaten = False
+        for other, rival in enumerate(forms):
+            gap = rival.plus(form, Fraction(-1))
+            if other != index and not gap.has_data and not gap.has_noise:
+                beaten = beaten or gap.constant > 0 or (gap.constant == 0 and other < index)
+        if not beaten:
+            candidates.append(index)
+    chosen = candidates[interpreter.path.choose(len(candidates))] if len(candidates) > 1 else candidates[0]
+    for other in candidates:
+        if other != chosen:
+            gap = forms[chosen].plus(forms[other], Fraction(-1))
+            interpreter.path.assume(gap, interpreter.place, strict=other < chosen)
+    return chosen
+
+
+def _sorted(interpreter: Interpreter, values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    items = list(interpreter.iterate(values))
+    keys = items if key is None else [interpreter.call(key, (item,), {}) for item in items]
+    if not concrete(reverse):
+        interpreter.refuse("The order of sorting depends on the data or on noise.")
+    if all(map(concrete, keys)):
+        order = interpreter.plainly(lambda: sorted(range(len(items)), key=lambda index: keys[index], reverse=reverse))
+    else:
+        order = _order(interpreter, keys, -1 if not reverse else 1)
+    return interpreter.own([items[index] for index in order])  # type: ignore[no-any-return]
+
+
+def _order(interpreter: Interpreter, keys: list[Any], sign: int) -> list[int]:
+    if len(keys) > MOST_SORTED:
+        interpreter.refuse(f"More than {MOST_SORTED} numbers that depend on the data or on noise are sorted.")
+    left, order = list(range(len(keys))), []
+    while len(left) > 1:
+        first = left[_choose(interpreter, [keys[index] for index in left], sign)]
+        order.append(first)
+        left.remove(first)
+    return order + left
+
+
+def _abs(interpreter: Interpreter, value: Any) -> Any:
+    if isinstance(value, Array | np.ndarray):
+        return Array.each(interpreter, lambda each: _abs(interpreter, each), value)
+    if not is_symbolic(value):
+        return interpreter.plainly(abs, value)
+    sign = interpreter.compare(value, ">=", 0)
+    negative = interpreter.binary(ast.Mult, -1, value)
+    if isinstance(sign, Cell):
+        return interpreter.where(sign, value, negative)
+    return value if interpreter.truth(sign) else negative
+
+
+def _len(interpreter: Interpreter, value: Any) -> Any:
+    return interpreter.length(value)
+
+
+def _range(interpreter: Interpreter, *bounds: Any) -> Any:
+    bounds = tuple(map(interpreter.plain, bounds))
+    if len(bounds) == 1 and hasattr(bounds[0], "__dpaudit_range__"):
+        return bounds[0].__dpaudit_range__(interpreter)
+    if not all(map(concrete, bounds)):
+        interpreter.refuse("A range depends on the data or on noise.")
+    return interpreter.plainly(range, *bounds)
+
+
+def _enumerate(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
+    if hasattr(values, "__dpaudit_enumerate__"):
+        return values.__dpaudit_enumerate__(interpreter, start)
+    return enumerate(interpreter.iterate(values), start)
+
+
+def _zip(interpreter: Interpreter, *values: Any, strict: bool = False) -> Iterator[Any]:
+    iterators = [iter(interpreter.iterate(value)) for value in values]
+
+    def turns() -> Iterator[Any]:
+        try:
+            yield from zip(*iterators, strict=strict)
+        except ValueError:
+            interpreter.refuse("The program raises ValueError: zip of other lengths.")
+
+    return turns()
+
+
+def _list(interpreter: Interpreter, values: Any = ()) -> Any:
+    return interpreter.own(list(interpreter.iterate(values)))
+
+
+def _tuple(interpreter: Interpreter, values: Any = ()) -> Any:
+    if hasattr(values, "__dpaudit_released__"):
+        return values
+    return tuple(interpreter.iterate(values))
+
+
+def _dict(interpreter: Interpreter, values: Any = (), **named: Any) -> Any:
+    if isinstance(values, dict):
+        return interpreter.own({**values, **named})
+    made: dict[Any, Any] = {}
+    for pair in interpreter.iterate(values):
+        key, value = interpreter.iterate(pair)
+        made[interpreter.hashable(key)] = value
+    return interpreter.own({**made, **named})
+
+
+def _set(interpreter: Interpreter, values: Any = ()) -> Any:
+    return interpreter.own({interpreter.hashable(value) for value in interpreter.iterate(values)})
+
+
+def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
+    if isinstance(value, Array):
+        value = _item(interpreter, value)
+    if is_symbolic(value):
+        return interpreter.number(value)
+    if not isinstance(value, PLAIN):
+        interpreter.refuse(f"A value of type {type(value).__name__} is made a float.")
+    return interpreter.plainly(float, value)
+
+
+def _int(interpreter: Interpreter, value: Any = 0) -> Any:
+    if isinstance(value, Array):
+        value = _item(interpreter, value)
+    if is_symbolic(value):
+        return truncated(interpreter, value)
+    if not isinstance(value, PLAIN):
+        interpreter.refuse(f"A value of type {type(value).__name__} is made an int.")
+    return interpreter.plainly(int, value)
+
+
+def truncated(interpreter: Interpreter, value: Any) -> Any:
+    """int(value)."""
+    if not is_symbolic(value):
+        return interpreter.plainly(int, value)
+    if isinstance(value, Cell) and isinstance(value.function, Table):
+        return interpreter.cell(value, interpreter._each(value, None, lambda x, _: int(x), swapped=False))
+    form = interpreter.number(value)
+    if interpreter.is_whole(form):
+        return form
+    low, high = (None, None) if form.has_noise else form.extremes()
+    if low is not None and low >= 0:
+        return interpreter.floor(form)
+    negated = form.scaled(Fraction(-1))
+    if high is not None and high <= 0:
+        return interpreter.binary(ast.Mult, -1, interpreter.floor(negated))
+    positive = interpreter.compare(form, ">=", 0)
+    if not isinstance(positive, Cell):
+        interpreter.refuse("A sum of several records, or noise, is rounded.", "Release it as it is.")
+    return interpreter.where(
+        positive, interpreter.floor(form), interpreter.binary(ast.Mult, -1, interpreter.floor(negated))
+    )
+
+
+def _bool(interpreter: Interpreter, value: Any = False) -> Any:
+    if isinstance(value, Array):
+        value = _item(interpreter, value)
+    if isinstance(value, Condition) or (isinstance(value, Cell) and value.is_condition):
+        return value
+    if is_symbolic(value):
+        return interpreter.compare(value, "!=", 0)
+    return interpreter.truth(value)
+
+
+def _round(interpreter: Interpreter, value: Any, digits: Any = None) -> Any:
+    if not concrete(value) or not concrete(digits):
+        interpreter.refuse("A number that depends on the data or on noise is rounded.", "Release it as it is.")
+    return interpreter.plainly(round, value, digits)
+
+
+def _any(interpreter: Interpreter, values: Any) -> Any:
+    return any(interpreter.truth(value) for value in interpreter.iterate(values))
+
+
+def _all(interpreter: Interpreter, values: Any) -> Any:
+    return all(interpreter.truth(value) for value in interpreter.iterate(values))
+
+
+def _reversed(interpreter: Interpreter, values: Any) -> Any:
+    if not isinstance(values, list | tuple | range | str | Array | np.ndarray):
+        interpreter.refuse("reversed of this value is not followed.")
+    return iter(list(interpreter.iterate(values))[::-1])
+
+
+def _map(interpreter: Interpreter, function: Any, *values: Any) -> Any:
+    iterators = [iter(interpreter.iterate(value)) for value in values]
+    return (interpreter.call(function, parts, {}) for parts in zip(*iterators, strict=False))
+
+
+def _filter(interpreter: Interpreter, function: Any, values: Any) -> Any:
+    return (
+        value for value in interpreter.iterate(values)
+        if interpreter.truth(value if function is None else interpreter.call(function, (value,), {}))
+    )
+
+
+def _next(interpreter: Interpreter, values: Any, default: Any = ...) -> Any:
+    if not isinstance(values, Iterator):
+        interpreter.refuse("next of this value is not followed.")
+    for value in values:
+        return value
+    if default is ...:
+        interpreter.refuse("The program raises StopIteration.")
+    return default
+
+
+def _iter(interpreter: Interpreter, values: Any) -> Any:
+    return iter(interpreter.iterate(values))
+
+
+def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
+    if not concrete(value) and not isinstance(value, list | tuple | dict | set):
+        interpreter.refuse("The type of a number that depends on the data or on noise is asked for.",
+                           "Let all records have one type.")
+    types = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not all(type(kind) is type for kind in types):
+        interpreter.refuse("isinstance of this class is not followed.")
+    return isinstance(value, types)
+
+
+def _print(interpreter: Interpreter, *values: Any, **keywords: Any) -> None:
+    interpreter.refuse("The program prints.", "Remove the print.")
+
+
+def _plain(function: Callable[..., Any]) -> Handler:
+    def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
+        values = tuple(map(interpreter.plain, values))
+        if len(values) == 1 and isinstance(values[0], Cell) and isinstance(values[0].function, Table) and not keywords:
+            return interpreter.cell(
+                values[0], interpreter._each(values[0], None, lambda x, _: function(x), swapped=False)
+            )
+        if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
+            interpreter.refuse(
+                f"{function.__name__} of a number that depends on the data or on noise is not linear.",
+                "Give a finite domain of records.",
+            )
+        return interpreter.plainly(function, *values, **keywords)
+
+    return handler
+
+
+def _math_floor(interpreter: Interpreter, value: Any) -> Any:
+    if not is_symbolic(value):
+        return interpreter.plainly(math.floor, value)
+    return interpreter.floor(interpreter.number(value))
+
+
+def _math_ceil(interpreter: Interpreter, value: Any) -> Any:
+    if not is_symbolic(value):
+        return interpreter.plainly(math.ceil, value)
+    return interpreter.binary(
+        ast.Mult, -1, interpreter.floor(interpreter.number(value).scaled(Fraction(-1)))
+    )
+
+
+def _chain(interpreter: Interpreter, *values: Any) -> Any:
+    return itertools.chain(*(interpreter.iterate(value) for value in values))
+
+
+def _pairwise(interpreter: Interpreter, values: Any) -> Any:
+    return itertools.pairwise(interpreter.iterate(values))
+
+
+def _accumulate(interpreter: Interpreter, values: Any) -> Any:
+    def totals() -> Iterator[Any]:
+        total: Any = None
+        for index, value in enumerate(interpreter.iterate(values)):
+            total = value if index == 0 else interpreter.operate(ast.Add, total, value)
+            yield total
+
+    return totals()
+
+
+def _itertool(function: Callable[..., Any]) -> Handler:
+    def handler(interpreter: Interpreter, *values: Any) -> Any:
+        return interpreter.plainly(
+            function, *(list(interpreter.iterate(each)) if isinstance(each, list | tuple | range) else each
+                        for each in values)
+        )
+
+    return handler
+
+
+# --- numpy ---
+
+_DTYPES: dict[Any, str] = {
+    float: "float", int: "int", bool: "bool", np.float64: "float", np.int64: "int", np.bool_: "bool",
+    "float": "float", "int": "int", "bool": "bool", "float64": "float", "int64": "int",
+}
+
+
+def _kind(interpreter: Interpreter, dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    for known_type, kind in _DTYPES.items():
+        if dtype is known_type or (isinstance(dtype, str) and dtype == known_type):
+            return kind
+    interpreter.refuse("This dtype is not followed.", "Use float, int or bool.")
+
+
+def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
+    kind = _kind(interpreter, dtype)
+    if not isinstance(value, Array | np.ndarray | list | tuple | range) and not is_symbolic(value) and hasattr(
+        value, "__iter__"
+    ):
+        interpreter.refuse(f"An array of a {type(value).__name__} is not followed.", "Make it a list first.")
+    return array(interpreter, value, kind)
+
+
+def _np_asarray(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
+    kind = _kind(interpreter, dtype)
+    if isinstance(value, Array) and kind in (None, value.kind):
+        return value
+    if isinstance(value, np.ndarray):
+        mine = Array.of(interpreter, value)
+        if kind in (None, mine.kind):
+            return mine
+    return _np_array(interpreter, value, dtype)
+
+
+def _shape(interpreter: Interpreter, shape: Any) -> tuple[int, ...]:
+    shape = interpreter.plain(shape)
+    parts = tuple(map(interpreter.plain, shape)) if isinstance(shape, tuple | list) else (shape,)
+    if not all(isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 0 for part in parts):
+        interpreter.refuse("The shape of an array depends on the data or on noise, or is no whole number.")
+    if math.prod(parts) > 20_000:
+        interpreter.refuse("An array has more than 20,000 elements.")
+    return tuple(int(part) for part in parts)
+
+
+def _full(value: Any) -> Handler:
+    def handler(interpreter: Interpreter, shape: Any, dtype: Any = float) -> Array:
+        kind = _kind(interpreter, dtype) or "float"
+        made = np.empty(_shape(interpreter, shape), dtype=object)
+        made.fill({"float": float, "int": int, "bool": bool}[kind](value))
+        return Array(made, kind)
+
+    return handler
+
+
+def _np_full(interpreter: Interpreter, shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+    made = np.empty(_shape(interpreter, shape), dtype=object)
+    made.fill(fill_value)
+    kind = kind_of(interpreter, fill_value)
+    return convert(interpreter, Array(made, kind), _kind(interpreter, dtype))
+
+
+def _like(value: Any) -> Handler:
+    def handler(interpreter: Interpreter, like: Any, dtype: Any = None) -> Array:
+        mine = Array.of(interpreter, like)
+        kind = _kind(interpreter, dtype) or mine.kind
+        made = np.empty(mine.values.shape, dtype=object)
+        made.fill({"float": float, "int": int, "bool": bool}[kind](value))
+        return Array(made, kind)
+
+    return handler
+
+
+def _evaluated(function: Callable[..., Any]) -> Handler:
+    """A function of numpy without symbols."""
+    def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
+        values = tuple(map(interpreter.plain, values))
+        if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
+            interpreter.refuse(f"np.{function.__name__} of numbers that depend on the data or on noise.")
+        result = interpreter.plainly(function, *values, **keywords)
+        return array(interpreter, result) if isinstance(result, np.ndarray) else result.item() if isinstance(
+            result, np.generic
+        ) else result
+
+    return handler
+
+
+def _reduction(function: Callable[[Interpreter, list[Any]], Any], kind: Callable[[str], str]) -> Handler:
+    def handler(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
+        mine = Array.of(interpreter, value)
+        return mine.reduced(interpreter, lambda parts: function(interpreter, parts), axis, kind(mine.kind))
+
+    return handler
+
+
+def _total(interpreter: Interpreter, parts: list[Any]) -> Any:
+    total: Any = 0
+    for part in parts:
+        total = interpreter.binary(ast.Add, total, part)
+    return total
+
+
+def _np_mean(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
+    def average(parts: list[Any]) -> Any:
+        if not parts:
+            interpreter.refuse("The mean of nothing.")
+        return interpreter.binary(ast.Div, _total(interpreter, parts), len(parts))
+
+    return Array.of(interpreter, value).reduced(interpreter, average, axis, "float")
+
+
+def _largest(sign: int) -> Callable[[Interpreter, list[Any]], Any]:
+    return lambda interpreter, parts: _extreme(sign)(interpreter, parts)
+
+
+def _np_arg(sign: int) -> Handler:
+    def handler(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
+        mine = Array.of(interpreter, value)
+
+        def place(parts: list[Any]) -> int:
+            if not parts:
+                interpreter.refuse("The place of the largest of nothing.")
+            return _choose(interpreter, parts, sign)
+
+        return mine.reduced(interpreter, place, axis, "int")
+
+    return handler
+
+
+def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = None) -> Any:
+    def one(part: Any, least: Any = None, most: Any = None) -> Any:
+        if least is not None:
+            part = _elementwise_extreme(1)(interpreter, part, least)
+        # numpy's order: a value above both is the upper bound
+        return part if most is None else _elementwise_extreme(-1)(interpreter, part, most)
+
+    result = value
+    if low is not None:
+        result = _np_maximum(interpreter, result, low)
+    return result if high is None else _np_minimum(interpreter, result, high)
+
+
+def _elementwise_extreme(sign: int) -> Handler:
+    def one(interpreter: Interpreter, x: Any, y: Any) -> Any:
+        if not is_symbolic(x) and not is_symbolic(y):
+            return interpreter.plainly(max if sign > 0 else min, x, y)
+        larger = interpreter.compare(x, ">=" if sign > 0 else "<=", y)
+        if isinstance(larger, Cell):
+            return interpreter.number(interpreter.where(larger, interpreter.number(x), interpreter.number(y)))
+        return x if interpreter.truth(larger) else y
+
+    return one
+
+
+def _np_maximum(interpreter: Interpreter, left: Any, right: Any) -> Any:
+    return Array.each(interpreter, lambda x, y: _elementwise_extreme(1)(interpreter, x, y), left, right)
+
+
+def _np_minimum(interpreter: Interpreter, left: Any, right: Any) -> Any:
+    return Array.each(interpreter, lambda x, y: _elementwise_extreme(-1)(interpreter, x, y), left, right)
+
+
+def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> Any:
+    def one(test: Any, x: Any, y: Any) -> Any:
+        if isinstance(test, Cell) and test.is_condition:
+            from dpaudit.proofs.paths import CannotMerge
+
+            try:
+                return interpreter.where(test, x, y)
+            except CannotMerge:
+                pass
+        return x if interpreter.truth(test) else y
+
+    return Array.each(interpreter, one, condition, yes, no)
+
+
+def _np_cumsum(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    totals: list[Any] = []
+    total: Any = 0
+    for part in mine.values.ravel():
+        total = interpreter.binary(ast.Add, total, part)
+        totals.append(total)
+    return array(interpreter, totals, "float" if mine.kind == "float" else "int")
+
+
+def _np_diff(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    if mine.values.ndim != 1 or mine.kind == "bool":
+        interpreter.refuse("np.diff of this array is not followed.")
+    parts = list(mine.values)
+    return array(
+        interpreter, [interpreter.binary(ast.Sub, y, x) for x, y in itertools.pairwise(parts)], mine.kind
+    )
+
+
+def _np_bincount(interpreter: Interpreter, value: Any, *, minlength: Any = 0) -> Array:
+    mine = Array.of(interpreter, value)
+    if mine.values.ndim != 1 or mine.kind != "int":
+        interpreter.refuse("np.bincount needs a vector of whole numbers.")
+    parts = list(mine.values)
+    length = interpreter.plain(minlength)
+    if not isinstance(length, int):
+        interpreter.refuse("minlength depends on the data or on noise.")
+    for part in parts:
+        form = interpreter.number(part)
+        if form.has_noise:
+            interpreter.refuse("np.bincount of noise is not followed.")
+        low, high = form.extremes()
+        if low is None or high is None or low < 0 or not interpreter.is_whole(form):
+            interpreter.refuse("np.bincount of numbers that may be below 0 or no whole numbers.")
+        if high >= length and form.has_data:
+            interpreter.refuse(
+                "The length of np.bincount depends on the data.", "Set minlength to the number of possible values."
+            )
+        length = max(length, int(high) + 1)
+    counts: list[Any] = []
+    for place in range(length):
+        total: Any = 0
+        for part in parts:
+            total = interpreter.binary(ast.Add, total, _indicator(interpreter, interpreter.compare(part, "==", place)))
+        counts.append(total)
+    return Array(_column(counts), "int")
+
+
+def _column(values: list[Any]) -> np.ndarray[Any, Any]:
+    made = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values):
+        made[index] = value
+    return made
+
+
+def _indicator(interpreter: Interpreter, condition: Any) -> Any:
+    if isinstance(condition, bool):
+        return int(condition)
+    if isinstance(condition, Cell):
+        return condition.as_form()
+    return int(interpreter.truth(condition))
+
+
+def _np_histogram(interpreter: Interpreter, value: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002
+    parts = list(Array.of(interpreter, value).values.ravel())
+    bins = interpreter.plain(bins)
+    if isinstance(bins, int) and not isinstance(bins, bool):
+        if range is None or not concrete(range):
+            interpreter.refuse("The bins of np.histogram depend on the data.", "Give range=(low, high).")
+        edges = interpreter.plainly(np.linspace, *range, bins + 1).tolist()
+    else:
+        held = Array.of(interpreter, bins) if isinstance(bins, Array | np.ndarray | list | tuple) else None
+        if held is None or any(map(is_symbolic, held.values.ravel())) or range is not None:
+            interpreter.refuse("The bins of np.histogram are not followed.")
+        edges = list(held.values)
+    if len(edges) < 2 or sorted(edges) != edges:
+        interpreter.refuse("The bins of np.histogram do not increase.")
+    counts = []
+    for index, (low, high) in enumerate(itertools.pairwise(edges)):
+        total: Any = 0
+        closed = index == len(edges) - 2
+        for part in parts:
+            above = _compare(interpreter, part, ">=", low)
+            below = _compare(interpreter, part, "<=" if closed else "<", high)
+            both = above and below if isinstance(above, bool) and isinstance(below, bool) else interpreter.bitwise(
+                ast.BitAnd, above, below
+            )
+            total = interpreter.binary(ast.Add, total, _indicator(interpreter, both))
+        counts.append(total)
+    return Array(_column(counts), "int"), array(interpreter, edges)
+
+
+def _compare(interpreter: Interpreter, left: Any, symbol: str, right: Any) -> Any:
+    if not is_symbolic(left) and not is_symbolic(right):
+        difference = exactly(left) - exactly(right)
+        return {">=": difference >= 0, "<=": difference <= 0, "<": difference < 0, ">": difference > 0}[symbol]
+    return interpreter.compare(left, symbol, right)
+
+
+def _np_concatenate(interpreter: Interpreter, values: Any, axis: Any = 0) -> Array:
+    parts = [Array.of(interpreter, value) for value in interpreter.iterate(values)]
+    kinds = {part.kind for part in parts}
+    if not parts or (len(kinds) > 1 and "bool" in kinds):
+        interpreter.refuse("np.concatenate of these arrays is not followed.")
+    made = interpreter.plainly(np.concatenate, [part.values for part in parts], axis=axis)
+    return convert(interpreter, Array(made, "float" if "float" in kinds else parts[0].kind), None)
+
+
+def _np_stack(interpreter: Interpreter, values: Any) -> Array:
+    return array(interpreter, [Array.of(interpreter, value) for value in interpreter.iterate(values)])
+
+
+def _np_any(interpreter: Interpreter, parts: list[Any]) -> bool:
+    decided = [interpreter.truth(part) for part in parts]
+    return any(decided)
+
+
+def _np_all(interpreter: Interpreter, parts: list[Any]) -> bool:
+    decided = [interpreter.truth(part) for part in parts]
+    return all(decided)
+
+
+def _np_count_nonzero(interpreter: Interpreter, parts: list[Any]) -> Any:
+    total: Any = 0
+    for part in parts:
+        condition = part if isinstance(part, bool | Condition) or (
+            isinstance(part, Cell) and part.is_condition
+        ) else _compare_any(interpreter, part)
+        total = interpreter.binary(ast.Add, total, _indicator(interpreter, condition))
+    return total
+
+
+def _compare_any(interpreter: Interpreter, part: Any) -> Any:
+    return interpreter.compare(part, "!=", 0) if is_symbolic(part) else bool(part)
+
+
+def _np_logical(operation: type[ast.operator]) -> Handler:
+    def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
+        def one(x: Any, y: Any) -> Any:
+            return interpreter.bitwise(operation, _bool(interpreter, x), _bool(interpreter, y))
+
+        return Array.each(interpreter, one, left, right, kind="bool")
+
+    return handler
+
+
+def _np_logical_not(interpreter: Interpreter, value: Any) -> Any:
+    return Array.each(interpreter, lambda each: interpreter.unary(ast.Not(), each), value, kind="bool")
+
+
+def _np_floor(interpreter: Interpreter, value: Any) -> Any:
+    return Array.each(
+        interpreter, lambda each: interpreter.number(_math_floor(interpreter, each)), value, kind="float"
+    )
+
+
+def _np_operation(operation: type[ast.operator]) -> Handler:
+    def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
+        if not isinstance(left, Array | np.ndarray) and not isinstance(right, Array | np.ndarray):
+            if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+                left = Array.of(interpreter, left) if isinstance(left, list | tuple) else left
+                right = Array.of(interpreter, right) if isinstance(right, list | tuple) else right
+        return interpreter.operate(operation, left, right)
+
+    return handler
+
+
+def _np_sort(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    if mine.values.ndim != 1:
+        interpreter.refuse("np.sort of this array is not followed.")
+    return array(interpreter, _sorted(interpreter, list(mine.values)), mine.kind)
+
+
+def _np_argsort(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    if mine.values.ndim != 1:
+        interpreter.refuse("np.argsort of this array is not followed.")
+    forms = [interpreter.number(part) for part in mine.values]
+    if any(interpreter.path.draws[index].is_whole for form in forms for index in form.draws) or any(
+        not form.has_noise for form in forms
+    ):
+        interpreter.refuse("np.argsort of numbers that may be equal is not followed.", "Use sorted.")
+    return array(interpreter, _order(interpreter, list(mine.values), -1))
+
+
+def _np_ravel(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    return Array(mine.values.ravel(), mine.kind, writable=False)
+
+
+def _flatten(interpreter: Interpreter, value: Any) -> Array:
+    mine = Array.of(interpreter, value)
+    return Array(mine.values.flatten(), mine.kind)
+
+
+def _reshape(interpreter: Interpreter, value: Array, *shape: Any) -> Array:
+    parts = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    if not all(isinstance(part, int) for part in parts):
+        interpreter.refuse("This shape is not followed.")
+    made = interpreter.plainly(value.values.reshape, tuple(parts))
+    return Array(made, value.kind, writable=value.writable and np.shares_memory(made, value.values))
+
+
+def _copy(interpreter: Interpreter, value: Any) -> Array:
+    return Array.of(interpreter, value).copy()
+
+
+def _astype(interpreter: Interpreter, value: Array, dtype: Any) -> Array:
+    kind = _kind(interpreter, dtype)
+    made = convert(interpreter, value, kind)
+    return made.copy()
+
+
+def _tolist(interpreter: Interpreter, value: Array) -> Any:
+    if value.values.ndim == 0:
+        return value.values[()]
+    return interpreter.own([
+        _tolist(interpreter, Array(part, value.kind)) if isinstance(part, np.ndarray) else part
+        for part in value.values
+    ])
+
+
+def _item(interpreter: Interpreter, value: Array) -> Any:
+    if value.values.size != 1:
+        interpreter.refuse("An array of several elements is made one number.")
+    return value.values.ravel()[0]
+
+
+def _fill(interpreter: Interpreter, value: Array, number: Any) -> None:
+    value.store(interpreter, slice(None), number)
+
+
+NUMPY_METHODS: dict[str, Handler] = {}
+"""Methods of arrays, by name."""
+
+
+# --- methods ---
+
+
+def method(interpreter: Interpreter, value: Any, name: str) -> Any:
+    """A method of a value, if it is one that is followed; None otherwise."""
+    if isinstance(value, Random):
+        function = _RANDOM.get(name)
+        if function is None:
+            interpreter.refuse(f"The generator's method {name} is not followed.",
+                               "Use laplace, exponential, gumbel, geometric, random or integers.")
+        return Native(name, lambda *args, **keywords: function(interpreter, *args, **keywords))
+    if hasattr(value, "__dpaudit_method__"):
+        return value.__dpaudit_method__(interpreter, name)
+    if isinstance(value, list):
+        function = _LIST.get(name)
+    elif isinstance(value, dict):
+        function = _DICT.get(name)
+    elif isinstance(value, tuple):
+        function = _TUPLE.get(name)
+    elif isinstance(value, set):
+        function = _SET.get(name)
+    elif isinstance(value, str | int | float) and hasattr(value, name) and not name.startswith("_"):
+        held = getattr(value, name)
+        if callable(held):
+            return Native(name, lambda *args: _on_plain(interpreter, held, args))
+        return held
+    elif isinstance(value, np.generic) and name == "item":
+        return Native(name, lambda: value.item())
+    else:
+        return None
+    if function is None:
+        interpreter.refuse(f"The method {name} of a {type(value).__name__} is not followed.")
+    return Native(name, lambda *args, **keywords: function(interpreter, value, *args, **keywords))
+
+
+def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    args = tuple(list(each) if isinstance(each, Iterator) else each for each in args)
+    if not all(isinstance(each, PLAIN) and concrete(each) for each in args):
+        interpreter.refuse("A number that depends on the data or on noise is made a string.", "Release the number.")
+    return interpreter.plainly(function, *args)
+
+
+def _append(interpreter: Interpreter, values: list[Any], value: Any) -> None:
+    interpreter.changing(values)
+    values.append(value)
+
+
+def _extend(interpreter: Interpreter, values: list[Any], more: Any) -> None:
+    interpreter.changing(values)
+    values.extend(list(interpreter.iterate(more)))
+
+
+def _insert(interpreter: Interpreter, values: list[Any], index: Any, value: Any) -> None:
+    interpreter.changing(values)
+    if not isinstance(index, int):
+        interpreter.refuse("A place that depends on the data or on noise is written to.")
+    values.insert(index, value)
+
+
+def _pop(interpreter: Interpreter, values: list[Any], index: Any = -1) -> Any:
+    interpreter.changing(values)
+    if not isinstance(index, int):
+        interpreter.refuse("An item is looked up by a number that depends on the data or on noise.")
+    return interpreter.plainly(values.pop, index)
+
+
+def _clear(interpreter: Interpreter, values: list[Any]) -> None:
+    interpreter.changing(values)
+    values.clear()
+
+
+def _reverse(interpreter: Interpreter, values: list[Any]) -> None:
+    interpreter.changing(values)
+    values.reverse()
+
+
+def _list_copy(interpreter: Interpreter, values: list[Any]) -> Any:
+    return interpreter.own(values.copy())
+
+
+def _sort(interpreter: Interpreter, values: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    interpreter.changing(values)
+    values[:] = _sorted(interpreter, values, key=key, reverse=reverse)
+
+
+def _index(interpreter: Interpreter, values: Any, value: Any) -> int:
+    for place, each in enumerate(values):
+        if each is value or interpreter.truth(interpreter.one_comparison(ast.Eq(), each, value)):
+            return place
+    interpreter.refuse("The program raises ValueError: the item is not in the list.")
+
+
+def _count(interpreter: Interpreter, values: Any, value: Any) -> Any:
+    total: Any = 0
+    for each in values:
+        if each is value and not is_symbolic(each):
+            total = interpreter.binary(ast.Add, total, 1)
+            continue
+        if not is_symbolic(each) and not is_symbolic(value):
+            total = interpreter.binary(ast.Add, total, int(interpreter.one_comparison(ast.Eq(), each, value)))
+            continue
+        if isinstance(each, Form) and isinstance(value, str):
+            continue  # a number is no string
+        equal = interpreter.one_comparison(ast.Eq(), each, value)
+        total = interpreter.binary(ast.Add, total, _indicator(interpreter, equal))
+    return total
+
+
+def _get(interpreter: Interpreter, values: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    if isinstance(key, Cell) and isinstance(key.function, Table) and concrete(values) and concrete(default):
+        return interpreter.cell(
+            key, interpreter._each(key, values, lambda x, table: table.get(x, default), swapped=False)
+        )
+    key = interpreter.hashable(key)
+    return values.get(key, default)
+
+
+def _setdefault(interpreter: Interpreter, values: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    interpreter.changing(values)
+    return values.setdefault(interpreter.hashable(key), default)
+
+
+def _update(interpreter: Interpreter, values: dict[Any, Any], more: Any = (), **named: Any) -> None:
+    interpreter.changing(values)
+    values.update(_dict(interpreter, more, **named))
+
+
+def _dict_pop(interpreter: Interpreter, values: dict[Any, Any], key: Any, *default: Any) -> Any:
+    interpreter.changing(values)
+    return interpreter.plainly(values.pop, interpreter.hashable(key), *default)
+
+
+def _add(interpreter: Interpreter, values: set[Any], value: Any) -> None:
+    interpreter.changing(values)
+    values.add(interpreter.hashable(value))
+
+
+_LIST: dict[str, Handler] = {
+    "append": _append, "extend": _extend, "insert": _insert, "pop": _pop, "clear": _clear, "reverse": _reverse,
+    "copy": _list_copy, "sort": _sort, "index": _index, "count": _count,
+}
+_TUPLE: dict[str, Handler] = {"index": _index, "count": _count}
+_DICT: dict[str, Handler] = {
+    "get": _get, "setdefault": _setdefault, "update": _update, "pop": _dict_pop,
+    "items": lambda interpreter, values: values.items(), "keys": lambda interpreter, values: values.keys(),
+    "values": lambda interpreter, values: values.values(),
+    "copy": lambda interpreter, values: interpreter.own(dict(values)),
+}
+_SET: dict[str, Handler] = {"add": _add}
+
+
+# --- the generator ---
+
+
+def _draws(interpreter: Interpreter, size: Any, location: Any, scale: Any, one: Callable[[Any, Any], Any]) -> Any:
+    """One draw, or an array of them, with numpy's broadcasting of location and scale."""
+    if size is None and not isinstance(location, Array | np.ndarray | list | tuple) and not isinstance(
+        scale, Array | np.ndarray | list | tuple
+    ):
+        return one(location, scale)
+    shape = None if size is None else _shape(interpreter, size)
+    parts = [
+        Array.of(interpreter, value).values if isinstance(value, Array | np.ndarray | list | tuple)
+        else _scalar(value) for value in (location, scale)
+    ]
+    try:
+        whole = np.broadcast_shapes(*(part.shape for part in parts))
+        if shape is None:
+            shape = whole
+        elif np.broadcast_shapes(whole, shape) != shape:
+            raise ValueError
+    except ValueError:
+        interpreter.refuse("The program raises ValueError: the sizes of noise and locations differ.")
+    columns = [np.broadcast_to(part, shape).ravel() for part in parts]
+    made = np.empty(math.prod(shape), dtype=object)
+    for index, (at, wide) in enumerate(zip(*columns, strict=True)):
+        made[index] = one(at, wide)
+    return Array(made.reshape(shape), "float")
+
+
+def _scalar(value: Any) -> np.ndarray[Any, Any]:
+    made = np.empty((), dtype=object)
+    made[()] = value
+    return made
+
+
+def _noise(kind: str) -> Handler:
+    def handler(interpreter: Interpreter, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return _draws(interpreter, size, loc, scale, lambda at, wide: interpreter.draw(kind, wide, at))
+
+    return handler
+
+
+def _exponential(interpreter: Interpreter, scale: Any = 1.0, size: Any = None) -> Any:
+    return _draws(interpreter, size, 0, scale, lambda at, wide: interpreter.draw("exponential", wide, at))
+
+
+def _standard(kind: str) -> Handler:
+    def handler(interpreter: Interpreter, size: Any = None) -> Any:
+        return _draws(interpreter, size, 0, 1, lambda at, wide: interpreter.draw(kind, wide, at))
+
+    return handler
+
+
+def _uniform(interpreter: Interpreter, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    if not concrete(low) or not concrete(high):
+        interpreter.refuse("The bounds of a uniform draw depend on the data or on noise.")
+    wide = interpreter.plainly(lambda: high - low)
+    return _draws(
+        interpreter, size, low, 1,
+        lambda at, _: interpreter.number(interpreter.draw("uniform", 1)).scaled(exactly(wide)).plus(
+            interpreter.number(at)
+        ),
+    )
+
+
+def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size: Any = None) -> Any:
+    first, last = (0, low) if high is None else (low, high)
+    if size is not None or not all(isinstance(each, int) for each in (first, last)):
+        interpreter.refuse("This draw of whole numbers is not followed.")
+    if not 0 < last - first <= MOST_OPTIONS:
+        interpreter.refuse(f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed.")
+    return first + interpreter.path.choose(last - first)
+
+
+def _random_choice(interpreter: Interpreter, values: Any) -> Any:
+    options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
+    if not 0 < len(options) <= MOST_OPTIONS:
+        interpreter.refuse("This choice is not followed.")
+    return options[interpreter.path.choose(len(options))]
+
+
+def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:
+    if not isinstance(p, int | float | np.floating) or not 0 < p < 1:
+        interpreter.refuse("The probability of a geometric draw depends on the data or on noise, or is not in (0, 1).")
+    scale = 1 / _rate(float(p))
+    return _draws(interpreter, size, 1, scale, lambda at, wide: interpreter.draw("one-sided", wide, at))
+
+
+def _rate(p: float) -> Fraction:
+    """−ln(1 − p), as the simplest fraction within rounding of p, or else rounded up."""
+    value = -math.log1p(-p)
+    error = 4e-16 * (value + 1 / (1 - p))
+    simple = Fraction(value).limit_denominator(10**5)
+    return simple if abs(float(simple) - value) <= error else Fraction(value) + Fraction(error)
+
+
+_RANDOM: dict[str, Handler] = {
+    "laplace": _noise("laplace"), "exponential": _exponential, "gumbel": _noise("gumbel"), "normal": _noise("normal"),
+    "standard_exponential": _standard("exponential"), "standard_normal": _standard("normal"),
+    "random": _standard("uniform"), "uniform": _uniform, "integers": _random_integers, "choice": _random_choice,
+    "geometric": _geometric,
+}
+
+_FUNCTIONS: dict[Any, Handler] = {
+    builtins.sum: _sum, builtins.max: _extreme(1), builtins.min: _extreme(-1), builtins.abs: _abs, builtins.len: _len,
+    builtins.range: _range, builtins.enumerate: _enumerate, builtins.zip: _zip, builtins.list: _list,
+    builtins.tuple: _tuple, builtins.dict: _dict, builtins.set: _set, builtins.float: _float, builtins.int: _int,
+    builtins.bool: _bool, builtins.round: _round, builtins.any: _any, builtins.all: _all, builtins.sorted: _sorted,
+    builtins.reversed: _reversed, builtins.map: _map, builtins.filter: _filter, builtins.next: _next,
+    builtins.iter: _iter, builtins.isinstance: _isinstance, builtins.print: _print, builtins.str: _plain(str),
+    builtins.repr: _plain(repr), builtins.divmod: _plain(divmod), builtins.pow: _plain(pow), builtins.chr: _plain(chr),
+    builtins.ord: _plain(ord),
+    math.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _abs,
+    itertools.chain: _chain, itertools.pairwise: _pairwise, itertools.accumulate: _accumulate,
+    itertools.repeat: _itertool(itertools.repeat), itertools.islice: _itertool(itertools.islice),
+    itertools.product: _itertool(itertools.product), itertools.combinations: _itertool(itertools.combinations),
+    np.array: _np_array, np.asarray: _np_asarray, np.zeros: _full(0), np.ones: _full(1), np.full: _np_full,
+    np.zeros_like: _like(0), np.ones_like: _like(1), np.arange: _evaluated(np.arange),
+    np.linspace: _evaluated(np.linspace), np.sum: _reduction(_total, lambda kind: "int" if kind == "bool" else kind),
+    np.mean: _np_mean, np.max: _reduction(_largest(1), lambda kind: kind),
+    np.min: _reduction(_largest(-1), lambda kind: kind), np.argmax: _np_arg(1), np.argmin: _np_arg(-1),
+    np.clip: _np_clip, np.where: _np_where, np.maximum: _np_maximum, np.minimum: _np_minimum, np.abs: _abs,
+    np.cumsum: _np_cumsum, np.diff: _np_diff, np.bincount: _np_bincount, np.histogram: _np_histogram,
+    np.concatenate: _np_concatenate, np.stack: _np_stack, np.any: _reduction(_np_any, lambda kind: "bool"),
+    np.all: _reduction(_np_all, lambda kind: "bool"),
+    np.count_nonzero: _reduction(_np_count_nonzero, lambda kind: "int"), np.logical_and: _np_logical(ast.BitAnd),
+    np.logical_or: _np_logical(ast.BitOr), np.logical_not: _np_logical_not, np.floor: _np_floor,
+    np.add: _np_operation(ast.Add), np.subtract: _np_operation(ast.Sub), np.multiply: _np_operation(ast.Mult),
+    np.divide: _np_operation(ast.Div), np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
+    np.copy: _copy, np.float64: _float, np.int64: _int,
+    np.sqrt: _plain(math.sqrt), np.exp: _plain(math.exp), np.log: _plain(math.log),
+}
+for _function in (
+    math.sqrt, math.exp, math.log, math.log2, math.log10, math.log1p, math.expm1, math.pow, math.gcd, math.comb,
+    math.prod, math.trunc, math.isclose, math.isqrt,
+):
+    _FUNCTIONS[_function] = _plain(_function)  # type: ignore[arg-type]
+
+NUMPY_METHODS |= {
+    "sum": _FUNCTIONS[np.sum], "mean": _np_mean, "max": _FUNCTIONS[np.max], "min": _FUNCTIONS[np.min],
+    "argmax": _np_arg(1), "argmin": _np_arg(-1), "clip": _np_clip, "cumsum": _np_cumsum, "copy": _copy,
+    "astype": _astype, "tolist": _tolist, "item": _item, "any": _FUNCTIONS[np.any], "all": _FUNCTIONS[np.all],
+    "ravel": _np_ravel, "flatten": _flatten, "reshape": _reshape, "fill": _fill, "dot": dot, "argsort": _np_argsort,
+}

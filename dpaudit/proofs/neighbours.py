@@ -1,0 +1,195 @@
+"""How far numbers of a program differ between a dataset and its neighbour: the extreme points of all differences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.forms import Form
+from dpaudit.proofs.functions import Piecewise, RecordFunction, Table
+from dpaudit.proofs.results import Unsupported
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+
+Vector: TypeAlias = tuple[Fraction, ...]
+"""One difference for each row."""
+MOST_VECTORS = 1_100
+"""Extreme differences beyond which each row's least one is taken for all, which can only raise ε."""
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The extreme differences of some rows.
+
+    Args:
+        vectors: every difference is at least a convex combination of these: equal to it in rows of the output, and at
+            least as large in the others.
+        is_finite: whether every difference is at least one of these, without taking combinations.
+    """
+
+    vectors: tuple[Vector, ...]
+    is_finite: bool
+
+
+def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> Differences:
+    """The extreme differences of forms between D and D′, two neighbours on which the same path is followed.
+
+    Args:
+        forms: the rows.
+        equal: which rows are of the output.
+        scope: the datasets and their neighbours.
+    """
+    records = sorted({index for form in forms for index in form.records})
+    columns = {index: tuple(form.records.get(index) for form in forms) for index in records}
+    distinct: dict[object, int] = {}
+    for index, column in columns.items():
+        distinct.setdefault(tuple(None if each is None else each.key() for each in column), index)
+    none = (ZERO,) * len(forms)
+    if isinstance(scope, Answers) and scope.moves == "each":
+        total = [none]
+        for column in columns.values():
+            moves = answer_moves(column, exactly(scope.by), whole=scope.whole)
+            total = least([added(x, y) for x in total for y in least(moves, equal)], equal)
+        return Differences(tuple(total), scope.whole)
+    found: list[Vector] = [none]
+    for index in distinct.values():
+        column = columns[index]
+        if isinstance(scope, Answers):
+            found += answer_moves(column, exactly(scope.by), whole=scope.whole)
+        else:
+            values = points(column)
+            found += [tuple(y - x for x, y in zip(one, other, strict=True)) for one in values for other in values]
+        found = least(found, equal)
+    finite = isinstance(scope, Domain) or (isinstance(scope, Answers) and scope.whole) or all(
+        _is_step(function) for column in columns.values() for function in column
+    )
+    return Differences(tuple(found), finite)
+
+
+def sums(forms: Sequence[Form], equal: Sequence[bool]) -> Differences:
+    """The extreme values of forms without noise over all datasets."""
+    total: list[Vector] = [tuple(form.constant for form in forms)]
+    records = sorted({index for form in forms for index in form.records})
+    finite = True
+    for index in records:
+        column = tuple(form.records.get(index) for form in forms)
+        finite = finite and all(map(_is_step, column))
+        total = least([added(x, y) for x in total for y in points(column)], equal)
+    return Differences(tuple(total), finite)
+
+
+def added(one: Vector, other: Vector) -> Vector:
+    """The sum of two vectors."""
+    return tuple(x + y for x, y in zip(one, other, strict=True))
+
+
+def least(vectors: Iterable[Vector], equal: Sequence[bool]) -> list[Vector]:
+    """Without vectors that another one is at most as large as, in rows that are no output, and equal to in the others.
+
+    A row that is no output has to be kept ≥ 0, so a larger difference is easier.
+    """
+    groups: dict[Vector, list[Vector]] = {}
+    for vector in dict.fromkeys(vectors):
+        groups.setdefault(tuple(x for x, is_equal in zip(vector, equal, strict=True) if is_equal), []).append(vector)
+    kept: list[Vector] = []
+    for group in groups.values():
+        lowest = tuple(map(min, zip(*group, strict=True)))
+        if lowest in group or len(group) > MOST_VECTORS:
+            kept.append(lowest)
+            continue
+        group.sort(key=sum)
+        front: list[Vector] = []
+        for vector in group:
+            if not any(all(x <= y for x, y in zip(other, vector, strict=True)) for other in front):
+                front.append(vector)
+        kept += front
+    if len(kept) > 4 * MOST_VECTORS:
+        raise Unsupported(
+            "The program releases too many numbers that all differ between neighbours.",
+            "Prove it for fewer answers, or for one that differs.",
+        )
+    return kept
+
+
+def points(column: Sequence[RecordFunction | None]) -> list[Vector]:
+    """The values, and one-sided limits, of functions of one record between which all their values lie."""
+    tables = [function for function in column if isinstance(function, Table)]
+    if tables:
+        return list(dict.fromkeys(zip(*(
+            (ZERO,) * len(tables[0].values) if function is None else tuple(map(Fraction, function.values))  # type: ignore[attr-defined]
+            for function in column
+        ), strict=True)))
+    fine = refined(column)
+    found: list[Vector] = []
+    sample = next(function for function in fine if function is not None)
+    for place in range(len(sample.cuts)):
+        found.append(tuple(ZERO if function is None else function.at[place] for function in fine))
+    for piece, (low, high) in enumerate(itertools.pairwise(sample.cuts)):
+        for end in (low, high):
+            found.append(tuple(
+                ZERO if function is None else function.between[piece][0] * end + function.between[piece][1]
+                for function in fine
+            ))
+    return list(dict.fromkeys(found))
+
+
+def refined(column: Sequence[RecordFunction | None]) -> list[Piecewise | None]:
+    """The functions with the cuts of all of them."""
+    cuts = {cut for function in column if isinstance(function, Piecewise) for cut in function.cuts}
+    return [function.refined(cuts) if isinstance(function, Piecewise) else None for function in column]
+
+
+def answer_moves(column: Sequence[RecordFunction | None], by: Fraction, *, whole: bool) -> list[Vector]:
+    """The extreme differences of functions of one real answer that moves by at most `by`."""
+    fine = refined(column)
+    sample = next(function for function in fine if function is not None)
+    slopes = {
+        tuple(ZERO if function is None else function.between[piece][0] for function in fine)
+        for piece in range(len(sample.between))
+    }
+    if whole and sample.cuts:
+        raise Unsupported("A whole answer is clipped, rounded or compared before noise is added.",
+                          "Give a finite domain of records.")
+    steps = range(-int(by), int(by) + 1) if whole else (-by, by)
+    moves = [tuple(step * slope for slope in vector) for vector in slopes for step in steps]
+    jumps = {(ZERO,) * len(column)}
+    for first in range(len(sample.cuts)):
+        for last in range(first, len(sample.cuts)):
+            if sample.cuts[last] - sample.cuts[first] > by:
+                break
+            for from_cut, to_cut in itertools.product((False, True), repeat=2):
+                jump = []
+                for function in fine:
+                    if function is None:
+                        jump.append(ZERO)
+                        continue
+                    total = sum((_jump(function, place)[1] for place in range(first, last + 1)), ZERO)
+                    total -= _jump(function, first)[0] if from_cut else 0
+                    total -= _jump(function, last)[1] - _jump(function, last)[0] if to_cut else 0
+                    jump.append(total)
+                if first != last or not (from_cut and to_cut):
+                    jumps |= {tuple(jump), tuple(-each for each in jump)}
+    return list(dict.fromkeys(added(move, jump) for move in moves for jump in jumps))
+
+
+def _jump(function: Piecewise, place: int) -> tuple[Fraction, Fraction]:
+    """At a cut: the value less the limit from the left, and the limit from the right less that from the left."""
+    cut = function.cuts[place]
+    left, right = function.between[place], function.between[place + 1]
+    before, after = left[0] * cut + left[1], right[0] * cut + right[1]
+    return function.at[place] - before, after - before
+
+
+def _is_step(function: RecordFunction | None) -> bool:
+    return function is None or isinstance(function, Table) or (
+        isinstance(function, Piecewise) and not any(slope for slope, _ in function.between)
+    )
+
+
+def has_records(scope: Scope) -> bool:
+    """Whether the scope's datasets are of records, of which one is replaced, added or removed."""
+    return isinstance(scope, Records | Domain)

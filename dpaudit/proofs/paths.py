@@ -1,0 +1,216 @@
+"""Execution paths: the decisions on one path, its draws, and what its alignment has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from dpaudit.proofs.forms import Cell, Condition, Draw, Form
+from dpaudit.proofs.results import Place, Unsupported
+
+MOST_PATHS = 3_000
+"""Execution paths beyond which a program is not followed."""
+MOST_DRAWS = 2_000
+"""Draws on a path beyond which it is not followed."""
+RowKind: TypeAlias = Literal["keep", "equal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What D′ with the shifted draws has to keep.
+
+    Args:
+        kind: "keep": the form, which is ≥ 0 (or > 0) on D, may not fall; "equal": it may not change.
+        form: of records and draws.
+        strict: whether it is > 0.
+        place: the line that decides or releases it.
+    """
+
+    kind: RowKind
+    form: Form
+    strict: bool
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A path from the start of the program to its end.
+
+    Args:
+        decisions: what was decided at each fork.
+        draws: in the order in which they were drawn.
+        rows: of decisions and of the output.
+        output: the output's parts that depend neither on data nor on noise; hashable.
+        result: the output as the interpreter has it.
+    """
+
+    decisions: tuple[int, ...]
+    draws: tuple[Draw, ...]
+    rows: tuple[Row, ...]
+    output: Any
+    result: Any
+
+
+class Path:
+    """One execution path: it repeats the decisions that it is given, and takes the first branch after them.
+
+    Args:
+        decisions: to repeat.
+    """
+
+    def __init__(self, decisions: tuple[int, ...] = ()) -> None:
+        self.given = decisions
+        self.decisions: list[int] = []
+        self.open: list[tuple[int, ...]] = []
+        """Decisions that lead to paths not yet followed."""
+        self.draws: list[Draw] = []
+        self.rows: list[Row] = []
+        self.known: dict[object, set[str]] = {}
+        self.merging = 0
+        """Above 0 while a branch on data is followed to merge its two sides: nothing may be decided or drawn."""
+
+    def choose(self, options: int) -> int:
+        """One of the options; the others are followed later."""
+        if self.merging:
+            raise CannotMerge
+        index = len(self.decisions)
+        if index < len(self.given):
+            chosen = self.given[index]
+        else:
+            chosen = 0
+            self.open += [(*self.decisions, other) for other in range(1, options)]
+        self.decisions.append(chosen)
+        return chosen
+
+    def draw(self, kind: str, scale: Fraction, place: Place) -> Form:
+        """A fresh draw of noise."""
+        if self.merging:
+            raise CannotMerge
+        if len(self.draws) >= MOST_DRAWS:
+            raise Unsupported(f"More than {MOST_DRAWS:,} draws on one path.", "", place)
+        self.draws.append(Draw(kind, scale, place))
+        return Form(draws={len(self.draws) - 1: Fraction(1)})
+
+    def keep(self, form: Form, place: Place, *, strict: bool = False) -> None:
+        """The form is ≥ 0 on this path."""
+        if self.merging:
+            raise CannotMerge
+        self.rows.append(Row("keep", form, strict, place))
+
+    def assume(self, form: Form, place: Place, *, strict: bool = False) -> None:
+        """The form is ≥ 0 (or > 0) on this path, because another choice was not taken."""
+        key, flipped = _canonical(form)
+        self.known.setdefault(key, set()).add({False: ("<=" if flipped else ">="), True: ("<" if flipped else ">")}[strict])
+        self.keep(form, place, strict=strict)
+
+    def release(self, form: Form, place: Place) -> None:
+        """The form is part of the output."""
+        if not form.has_data and not form.has_noise:
+            return
+        self.rows.append(Row("equal", form, False, place))
+
+    def decide(self, condition: Condition | Cell, place: Place) -> bool:
+        """Whether a condition holds on this path."""
+        if isinstance(condition, Cell):
+            indicator = condition.as_form()
+            return self._decide(indicator.plus(Form(Fraction(-1))), ">=", place, also=indicator)
+        form = condition.form
+        if condition.symbol in ("==", "!="):
+            equal = self._equal(form, place)
+            return equal if condition.symbol == "==" else not equal
+        return self._decide(form, condition.symbol, place)
+
+    def _equal(self, form: Form, place: Place) -> bool:
+        if not form.has_data and not form.has_noise:
+            return form.constant == 0
+        if any(not self.draws[index].is_whole for index in form.draws):
+            # a continuous draw with a coefficient other than 0: the probability is 0
+            return False
+        return self._decide(form, ">=", place) and self._decide(form.scaled(Fraction(-1)), ">=", place)
+
+    def _decide(self, form: Form, symbol: str, place: Place, also: Form | None = None) -> bool:
+        if not form.has_data and not form.has_noise:
+            return form.constant >= 0 if symbol == ">=" else form.constant > 0
+        if not form.has_noise:
+            low, high = form.extremes()
+            if low is not None and (low >= 0 if symbol == ">=" else low > 0):
+                return True
+            if high is not None and (high < 0 if symbol == ">=" else high <= 0):
+                return False
+        key, flipped = _canonical(form)
+        known = self.known.setdefault(key, set())
+        holds = {">=": ("<=" if flipped else ">="), ">": ("<" if flipped else ">")}[symbol]
+        fails = {">=": "<", ">": "<=", "<=": ">", "<": ">="}[holds]
+        if known & _IMPLIES[holds]:
+            return True
+        if known & _IMPLIES[fails]:
+            return False
+        yes = self.choose(2) == 0
+        known.add(holds if yes else fails)
+        if yes:
+            self.keep(form, place, strict=symbol == ">")
+        elif also is not None:
+            # a condition that fails: its indicator is 0
+            self.keep(also.scaled(Fraction(-1)), place)
+        else:
+            self.keep(form.scaled(Fraction(-1)), place, strict=symbol == ">=")
+        return yes
+
+
+_IMPLIES = {
+    ">=": frozenset({">=", ">"}), ">": frozenset({">"}), "<=": frozenset({"<=", "<"}), "<": frozenset({"<"}),
+}
+"""From which known facts a fact follows."""
+
+
+class CannotMerge(Exception):
+    """A branch on data draws, decides or returns, so its two sides are not one number."""
+
+
+def _canonical(form: Form) -> tuple[object, bool]:
+    """A key that is equal for a form and its multiples, and whether the form is a negative multiple of the key's."""
+    if form.draws:
+        leading = form.draws[min(form.draws)]
+    else:
+        # of data alone: the sign of a slope or a value that is not 0
+        leading = _sign(form)
+    scaled = form.scaled(1 / abs(leading)) if leading > 0 else form.scaled(-1 / abs(leading))
+    return scaled.key(), leading < 0
+
+
+def _sign(form: Form) -> Fraction:
+    from dpaudit.proofs.functions import Piecewise, Table
+
+    function = form.records[min(form.records)]
+    if isinstance(function, Table):
+        return next(value for value in function.key() if value)  # type: ignore[attr-defined]
+    assert isinstance(function, Piecewise)
+    numbers = [slope for slope, _ in function.between if slope] + [number for number in function.limits() if number]
+    return numbers[0]
+
+
+def explore(run: Callable[[Path], tuple[Any, Any]]) -> list[Finished]:
+    """All paths of a program.
+
+    Args:
+        run: follows a path; returns its output's hashable parts, and the output.
+
+    Raises:
+        Unsupported: the program cannot be followed, or has too many paths.
+    """
+    waiting: list[tuple[int, ...]] = [()]
+    finished = []
+    while waiting:
+        path = Path(waiting.pop())
+        output, result = run(path)
+        waiting += path.open
+        finished.append(
+            Finished(tuple(path.decisions), tuple(path.draws), tuple(path.rows), output, result)
+        )
+        if len(finished) + len(waiting) > MOST_PATHS:
+            raise Unsupported(
+                f"The program has more than {MOST_PATHS:,} execution paths.", "Prove it for fewer answers or records."
+            )
+    return finished

@@ -1,0 +1,120 @@
+"""A program on symbols: its data, its run, its output."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.language.mechanism import Mechanism
+from dpaudit.proofs.arrays import Array
+from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.forms import Cell, Condition, Form
+from dpaudit.proofs.functions import Piecewise, Table
+from dpaudit.proofs.interpreter import Bound, Interpreter, Native, Noise, Random, concrete
+from dpaudit.proofs.paths import Finished, Path, explore
+from dpaudit.proofs.results import Place, Unsupported
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+
+
+def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
+    """The data of a scope with n answers or records, as the program gets it.
+
+    Args:
+        scope: the datasets.
+        n: number of answers or records.
+        vector: whether real numbers are a numpy array, rather than a tuple.
+    """
+    match scope:
+        case Answers():
+            values: list[Any] = [Form(records={index: Piecewise.identity(None, None)}) for index in range(n)]
+        case Records():
+            identity = Piecewise.identity(exactly(scope.low), exactly(scope.high))
+            values = [Form(records={index: identity}) for index in range(n)]
+        case Domain():
+            values = [Cell(index, Table(scope.values)) for index in range(n)]
+        case _:
+            raise AssertionError(scope)
+    if vector and isinstance(scope, Records):
+        held = np.empty(n, dtype=object)
+        for index, value in enumerate(values):
+            held[index] = value
+        return Array(held, "float", writable=False)
+    return tuple(values)
+
+
+def paths(target: Any, data: Callable[[], Any]) -> list[Finished]:
+    """All execution paths of a program on data.
+
+    Args:
+        target: a mechanism or a function f(data, rng).
+        data: makes the data.
+
+    Raises:
+        Unsupported: it cannot be followed.
+    """
+    return explore(lambda path: run(target, data(), path))
+
+
+def run(target: Any, data: Any, path: Path) -> tuple[Any, Any]:
+    """Follows one path of a program."""
+    interpreter = Interpreter(path)
+    try:
+        if isinstance(target, Mechanism):
+            result = interpreter.run_mechanism(target, data)
+        else:
+            result = interpreter.call(callee(target), (data, Random()), {})
+        return released(interpreter, result), result
+    except Unsupported as error:
+        if error.place is None:
+            error.place = interpreter.here
+        raise
+    except RecursionError:
+        raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
+
+
+def callee(target: Any) -> Any:
+    """What is called: a function, or an object's __call__."""
+    if isinstance(target, types.FunctionType | types.MethodType):
+        return target
+    return target
+
+
+def released(interpreter: Interpreter, value: Any) -> Any:
+    """Releases an output: what of it depends on data or noise becomes rows; the rest is returned, hashable."""
+    place = interpreter.here or Place("", 0, "")
+    path = interpreter.path
+    match value:
+        case Form():
+            path.release(value, place)
+            return "number"
+        case Cell():
+            path.release(value.classes(), place)
+            return "value"
+        case Condition():
+            return "bool", path.decide(value, place)
+        case Array():
+            parts = tuple(released(interpreter, part) for part in value.values.ravel())
+            return "array", value.values.shape, parts
+        case np.ndarray():
+            return released(interpreter, Array.of(interpreter, value))
+        case list() | tuple():
+            return type(value).__name__, tuple(released(interpreter, part) for part in value)
+        case dict():
+            return "dict", tuple((_name(key), released(interpreter, part)) for key, part in value.items())
+        case set() | frozenset():
+            return type(value).__name__, tuple(sorted(map(_name, value)))
+        case Noise() | Random() | Native() | Bound():
+            raise Unsupported("The output is no value.", "Return what is drawn.", place)
+    if isinstance(value, bool | int | float | str | bytes | Fraction | np.generic) or value is None:
+        return _name(value)
+    if concrete(value):
+        return type(value).__name__, repr(value)
+    raise Unsupported(f"An output of type {type(value).__name__} is not followed.", "", place)
+
+
+def _name(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"

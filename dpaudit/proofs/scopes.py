@@ -1,0 +1,141 @@
+"""The datasets that a proof covers, and their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from dpaudit.errors import ParameterError
+from dpaudit.proofs.exact import exactly
+
+Neighbours: TypeAlias = Literal["replace-one", "add-remove-one"]
+Moves: TypeAlias = Literal["each", "one"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All vectors of k real answers; a neighbour's answers differ by at most `by`.
+
+    Args:
+        k: number of answers, ≥ 1.
+        moves: "each": every answer may differ; "one": a single answer may.
+        by: largest difference of one answer, > 0.
+        whole: whether answers are whole numbers.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+    """
+
+    k: int
+    moves: Moves = "each"
+    by: float | Fraction = 1
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        _count("k", self.k)
+        _word("moves", self.moves, ("each", "one"))
+        _positive("by", self.by)
+        if self.whole and exactly(self.by).denominator != 1:
+            raise ParameterError(f"by must be a whole number for whole answers, not {self.by!r}.")
+
+    def __str__(self) -> str:
+        numbers = "whole numbers" if self.whole else "real numbers"
+        which = "each" if self.moves == "each" else "one of them"
+        return f"all {self.k} answers that are {numbers}, {which} differing by at most {self.by}"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Streams of real answers, of every length; a neighbour's answers differ by at most `by` each.
+
+    Args:
+        by: largest difference of one answer, > 0.
+
+    Raises:
+        ParameterError: by is not above 0.
+    """
+
+    by: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _positive("by", self.by)
+
+    def __str__(self) -> str:
+        return f"streams of real answers of every length, each answer differing by at most {self.by}"
+
+
+@dataclass(frozen=True)
+class Records:
+    """All datasets of n real records in [low, high].
+
+    Args:
+        n: number of records, ≥ 1. Under add-remove-one, the larger of the two datasets has n records.
+        low, high: bounds of every record, low < high.
+        relation: "replace-one" or "add-remove-one".
+
+    Raises:
+        ParameterError: a parameter outside its range.
+    """
+
+    n: int
+    low: float | Fraction
+    high: float | Fraction
+    relation: Neighbours = "replace-one"
+
+    def __post_init__(self) -> None:
+        _count("n", self.n)
+        if not exactly(self.low) < exactly(self.high):
+            raise ParameterError(f"low must be below high, not {self.low!r} and {self.high!r}.")
+        _word("relation", self.relation, ("replace-one", "add-remove-one"))
+
+    def __str__(self) -> str:
+        return f"all datasets of {self.n} real records in [{self.low}, {self.high}], {self.relation}"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """All datasets of n records from a finite domain.
+
+    Args:
+        n: number of records, ≥ 1. Under add-remove-one, the larger of the two datasets has n records.
+        values: the domain, at least two distinct values.
+        relation: "replace-one" or "add-remove-one".
+
+    Raises:
+        ParameterError: a parameter outside its range.
+    """
+
+    n: int
+    values: tuple[Hashable, ...]
+    relation: Neighbours = "replace-one"
+
+    def __post_init__(self) -> None:
+        _count("n", self.n)
+        object.__setattr__(self, "values", tuple(self.values))
+        if len(self.values) < 2 or len(set(self.values)) < len(self.values):
+            raise ParameterError(f"values must be at least two distinct records, not {self.values!r}.")
+        _word("relation", self.relation, ("replace-one", "add-remove-one"))
+
+    def __str__(self) -> str:
+        shown = ", ".join(repr(value) for value in self.values[:6]) + (", …" if len(self.values) > 6 else "")
+        return f"all datasets of {self.n} records in {{{shown}}}, {self.relation}"
+
+
+Scope: TypeAlias = Answers | Stream | Records | Domain
+
+
+def _count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(f"{name} must be a whole number ≥ 1, not {value!r}.")
+
+
+def _positive(name: str, value: float | Fraction) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not 0 < value < float("inf"):
+        raise ParameterError(f"{name} must be a number above 0, not {value!r}.")
+
+
+def _word(name: str, value: str, words: tuple[str, ...]) -> None:
+    if value not in words:
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, words))}, not {value!r}.")
