@@ -9,14 +9,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
+from dpaudit.proofs.functions import Table
+from dpaudit.proofs.paths import CannotMerge
+from dpaudit.proofs.values import Native, concrete
 
-if TYPE_CHECKING:
-    from dpaudit.proofs.interpreter import Interpreter
+Interpreter: TypeAlias = Any
+"""`interpreter.Interpreter`, which imports this module."""
+
 
 MOST_ELEMENTS = 20_000
 """Elements of an array beyond which it is not followed."""
@@ -30,6 +34,8 @@ class Array:
         kind: "float", "int" or "bool", numpy's kind of elements.
         writable: whether the program made it.
     """
+
+    __dpaudit_array__: ClassVar[bool] = True
 
     def __init__(self, values: np.ndarray[Any, Any], kind: str, *, writable: bool = True) -> None:
         self.values, self.kind, self.writable = values, kind, writable
@@ -83,8 +89,6 @@ class Array:
         return self._part(interpreter.plainly(self.values.__getitem__, place))
 
     def _index(self, interpreter: Interpreter, index: Any) -> Any:
-        from dpaudit.proofs.interpreter import concrete
-
         if isinstance(index, Array | np.ndarray):
             mine = Array.of(interpreter, index)
             if mine.kind == "bool":
@@ -111,8 +115,6 @@ class Array:
 
     def store(self, interpreter: Interpreter, index: Any, value: Any) -> None:
         """self[index] = value."""
-        from dpaudit.proofs.paths import CannotMerge
-
         if not self.writable:
             interpreter.refuse("An array from outside the program, or the data, is changed.",
                                "Copy it first, with `.copy()`.")
@@ -151,9 +153,7 @@ class Array:
             interpreter.refuse("An array from outside the program, or the data, is changed.",
                                "Copy it first, with `.copy()`.")
         if interpreter.path.merging:
-            from dpaudit.proofs.paths import CannotMerge
-
-            raise CannotMerge
+                raise CannotMerge
         result = Array.operated(interpreter, operation, self, value)
         if not isinstance(result, Array) or result.values.shape != self.values.shape:
             interpreter.refuse("An array is changed in place by one of another shape.")
@@ -251,9 +251,6 @@ class Array:
     # --- methods ---
 
     def attribute(self, interpreter: Interpreter, name: str) -> Any:
-        from dpaudit.proofs.interpreter import Native
-        from dpaudit.proofs.library import NUMPY_METHODS
-
         match name:
             case "shape":
                 return self.values.shape
@@ -263,8 +260,7 @@ class Array:
                 return self.values.size
             case "T":
                 return Array(self.values.T, self.kind, writable=self.writable)
-        if name in NUMPY_METHODS:
-            function = NUMPY_METHODS[name]
+        if (function := interpreter.library.array_methods.get(name)) is not None:
             return Native(f"ndarray.{name}", lambda *args, **keywords: function(interpreter, self, *args, **keywords))
         interpreter.refuse(f"The attribute {name} of an array is not followed.")
 
@@ -309,8 +305,6 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
     if isinstance(value, Cell):
         if value.is_condition:
             return "bool"
-        from dpaudit.proofs.functions import Table
-
         if isinstance(value.function, Table):
             kinds = {kind_of(interpreter, each) for each in value.function.values}
             return _join(kinds)
@@ -386,9 +380,7 @@ def _cast(interpreter: Interpreter, value: Any, before: str, kind: str) -> Any:
     if kind == "int":
         if before == "bool":
             return interpreter.number(value) if is_symbolic(value) else int(value)
-        from dpaudit.proofs.library import truncated
-
-        return truncated(interpreter, value)
+        return interpreter.library.truncated(interpreter, value)
     if isinstance(value, Form | Cell):
         return interpreter.compare(value, "!=", 0)
     return bool(value)

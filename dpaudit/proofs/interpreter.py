@@ -26,91 +26,35 @@ import numpy as np
 from dpaudit.errors import DpauditError
 from dpaudit.language.distributions import DiscreteLaplace, Laplace, Product
 from dpaudit.language.mechanism import Applied, Mechanism
+from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, is_symbolic
 from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.results import Place, Unsupported
+from dpaudit.proofs.public import PUBLIC, Public, public
 from dpaudit.proofs.sources import Source, source_of
+from dpaudit.proofs.values import (
+    ITERATORS,
+    NUMBERS,
+    PLAIN,
+    AppliedTo,
+    Bound,
+    Compared,
+    Independent,
+    Interpreted,
+    Library,
+    Native,
+    Noise,
+    Random,
+    concrete,
+    plain,
+)
 
 MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
 DEEPEST = 60
 """Calls inside each other."""
-NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
-PLAIN = (*NUMBERS, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex, type(Ellipsis))
-"""Types whose operators are Python's own."""
-
-
-@dataclass(frozen=True, eq=False)
-class Interpreted:
-    """A function that is called by following its source.
-
-    Args:
-        source: its syntax tree.
-        name: for messages.
-        defaults: of its last positional parameters, and of its keyword-only ones by name.
-        variables: looks up a name that is not local.
-        is_generator: whether it yields.
-    """
-
-    source: Source
-    name: str
-    defaults: tuple[Any, ...]
-    keyword_defaults: dict[str, Any]
-    variables: Callable[[str], Any]
-    function: types.FunctionType | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Native:
-    """A function of the interpreter's own: it takes values as the program has them."""
-
-    name: str
-    call: Callable[..., Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Bound:
-    """An interpreted function with its first argument."""
-
-    function: Any
-    first: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """A distribution that is not drawn from yet: location plus noise.
-
-    Args:
-        kind, scale: as in `Draw`.
-        location: a number.
-    """
-
-    kind: str
-    scale: Fraction
-    location: Form
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """The comparison of noise that is not drawn yet with a number: noise (symbol) bound."""
-
-    noise: Noise
-    symbol: str
-    bound: Form
-
-
-@dataclass(frozen=True, eq=False)
-class AppliedTo:
-    """A mechanism applied to data."""
-
-    mechanism: Any
-    dataset: Any
-
-
-class Random:
-    """The generator that the program draws from."""
 
 
 class Scope:
@@ -154,16 +98,19 @@ class Interpreter:
 
     Args:
         path: takes decisions and records draws.
+        library: the functions that are followed.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, library: Library) -> None:
+        self.path, self.library = path, library
         self.owned: dict[int, Any] = {}
         """Containers that the program made in this run, by id: only these may be changed."""
         self.undo: list[tuple[Any, Any, Any]] = []
         """Changes of containers while both sides of a branch are merged: container, key, former value."""
         self.steps = 0
         self.depth = 0
+        self.returning = 0
+        """Above 0 after the loop over a stream, and in a `return`: what was released may be used freely."""
         self.here: Place | None = None
 
     # --- values ---
@@ -255,12 +202,12 @@ class Interpreter:
 
     def where(self, condition: Cell, yes: Any, no: Any) -> Any:
         """yes where a condition on one record holds, no elsewhere; CannotMerge where this is no single value."""
-        if yes is no or (_plain(yes) and _plain(no) and type(yes) is type(no) and repr(yes) == repr(no)):
+        if yes is no or (plain(yes) and plain(no) and type(yes) is type(no) and repr(yes) == repr(no)):
             return yes
         of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
                         for each in (yes, no))
         if isinstance(condition.function, Table) and of_record and all(
-            isinstance(each, Cell) or _plain(each) for each in (yes, no)
+            isinstance(each, Cell) or plain(each) for each in (yes, no)
         ) and all(not isinstance(each, Cell) or isinstance(each.function, Table) for each in (yes, no)):
             columns = [
                 each.function.values if isinstance(each, Cell) else (each,) * len(condition.function.values)
@@ -413,8 +360,11 @@ class Interpreter:
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        from dpaudit.proofs import library  # it knows this module
-
+        if self.returning and callee is not builtins.len and any(isinstance(each, Public) for each in args) and (
+            public((*args, *keywords.values())) and isinstance(callee, types.FunctionType | types.BuiltinFunctionType | type)
+        ):
+            # whatever it does with what was released is no more than that
+            return PUBLIC
         if isinstance(callee, Native):
             try:
                 inspect.signature(callee.call).bind(*args, **keywords)
@@ -427,13 +377,13 @@ class Interpreter:
             return self.follow(callee, args, keywords, running=running)
         if isinstance(callee, types.MethodType):
             return self.call(callee.__func__, (callee.__self__, *args), keywords, running=running)
-        if isinstance(callee, types.FunctionType) and (known := library.known(callee)) is None:
+        if isinstance(callee, types.FunctionType) and (known := self.library.known(callee)) is None:
             if _is_ours(callee) and not running and all(map(concrete, (*args, *keywords.values()))) and not any(
                 isinstance(each, Random) for each in args
             ) and not inspect.isgeneratorfunction(callee):
                 return self.plainly(callee, *args, **keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
-        if (known := library.known(callee)) is not None:
+        if (known := self.library.known(callee)) is not None:
             return known(self, *args, **keywords)
         if isinstance(callee, functools.partial):
             return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
@@ -541,7 +491,7 @@ class Interpreter:
                 function.function.__globals__[function.name.rpartition(".")[2]] is not function.function
             ):
                 self.refuse(f"{function.name} is decorated.", "Call it without the decorator.")
-        scope = Scope(_local_names(node), function.variables, function.source)
+        scope = Scope(local_names(node), function.variables, function.source)
         names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
         given = dict(zip(names, args, strict=False))
         rest = args[len(names):]
@@ -611,7 +561,10 @@ class Interpreter:
             case ast.Return(value=value):
                 if self.path.merging:
                     raise CannotMerge
-                raise Leave(None if value is None else self.evaluate(value, scope))
+                self.returning += 1
+                result = None if value is None else self.evaluate(value, scope)
+                self.returning -= 1
+                raise Leave(result)
             case ast.Break():
                 if self.path.merging:
                     raise CannotMerge
@@ -672,8 +625,6 @@ class Interpreter:
 
     def store(self, container: Any, index: Any, value: Any) -> None:
         """container[index] = value."""
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(container, Array):
             container.store(self, index, value)
             return
@@ -692,8 +643,6 @@ class Interpreter:
         self.plainly(operator.setitem, container, index, value)
 
     def augment(self, statement: ast.AugAssign, scope: Scope) -> None:
-        from dpaudit.proofs.arrays import Array
-
         target, operation = statement.target, type(statement.op)
         if isinstance(target, ast.Name):
             before = self.evaluate(ast.Name(id=target.id, ctx=ast.Load(), lineno=target.lineno), scope)
@@ -961,13 +910,16 @@ class Interpreter:
                 continue
             assert isinstance(value, ast.FormattedValue)
             shown = self.evaluate(value.value, scope)
-            if not _plain(shown) or value.format_spec is not None or value.conversion != -1:
+            if not plain(shown) or value.format_spec is not None or value.conversion != -1:
                 self.refuse("A number that depends on the data or on noise is made a string.", "Release the number.")
             parts.append(str(shown))
         return "".join(parts)
 
     def operate(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
-        from dpaudit.proofs.arrays import Array
+        if isinstance(left, Public) or isinstance(right, Public):
+            if not public(left) or not public(right):
+                self.refuse("A number is combined with one that depends on the length of the stream.")
+            return PUBLIC
 
         if isinstance(left, Array | np.ndarray) or isinstance(right, Array | np.ndarray):
             return Array.operated(self, operation, left, right)
@@ -1012,8 +964,6 @@ class Interpreter:
         self.refuse("This operation on a list is not followed.")
 
     def unary(self, op: ast.unaryop, value: Any) -> Any:
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(value, Array | np.ndarray):
             return Array.each(self, lambda part: self.unary(op, part), value)
         match op:
@@ -1065,8 +1015,6 @@ class Interpreter:
         return result
 
     def one_comparison(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(op, ast.Is | ast.IsNot):
             if left is None or right is None:
                 other = right if left is None else left
@@ -1174,13 +1122,11 @@ class Interpreter:
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """The items of an iterable."""
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(value, Array | np.ndarray):
             return Array.items(self, value)
         if isinstance(value, list):
             return iter(value)
-        if isinstance(value, tuple | range | str | dict | types.GeneratorType) or type(value) in _ITERATORS:
+        if isinstance(value, tuple | range | str | dict | types.GeneratorType) or type(value) in ITERATORS:
             return iter(value)
         if isinstance(value, set | frozenset):
             if len(value) > 1:
@@ -1191,8 +1137,6 @@ class Interpreter:
         self.refuse(f"A loop over a value of type {type(value).__name__} is not followed.")
 
     def length(self, value: Any) -> Any:
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(value, Array):
             return value.length(self)
         if hasattr(value, "__dpaudit_length__"):
@@ -1222,8 +1166,6 @@ class Interpreter:
 
     def item(self, container: Any, index: Any) -> Any:
         """container[index]."""
-        from dpaudit.proofs.arrays import Array
-
         index = self.plain(index)
         if isinstance(container, Array | np.ndarray):
             return Array.of(self, container).item(self, index)
@@ -1263,16 +1205,13 @@ class Interpreter:
 
     def attribute(self, value: Any, name: str) -> Any:
         """value.name."""
-        from dpaudit.proofs import library
-        from dpaudit.proofs.arrays import Array
-
         if isinstance(value, Array | np.ndarray):
             return Array.of(self, value).attribute(self, name)
         if isinstance(value, Form | Cell | Condition):
             if name == "item":
                 return Native("item", lambda: value)
             self.refuse(f"The attribute {name} of a number that depends on the data or on noise is not followed.")
-        if (method := library.method(self, value, name)) is not None:
+        if (method := self.library.method(self, value, name)) is not None:
             return method
         if isinstance(value, types.ModuleType):
             if name not in vars(value) and not hasattr(value, name):
@@ -1398,38 +1337,6 @@ def simple(form: Form) -> Form:
     return form
 
 
-def concrete(value: Any) -> bool:
-    """Whether a value holds no symbols."""
-    from dpaudit.proofs.arrays import Array
-
-    if is_symbolic(value) or isinstance(
-        value, Noise | Compared | AppliedTo | Independent | Random | Native | Bound | Interpreted | types.GeneratorType
-    ):
-        return False
-    if isinstance(value, Array):
-        return False
-    if hasattr(type(value), "__dpaudit_items__"):
-        return False
-    if isinstance(value, list | tuple | set | frozenset):
-        return all(map(concrete, value))
-    if isinstance(value, dict):
-        return all(concrete(key) and concrete(held) for key, held in value.items())
-    if isinstance(value, slice):
-        return all(map(concrete, (value.start, value.stop, value.step)))
-    return type(value) not in _ITERATORS
-
-
-def _plain(value: Any) -> bool:
-    return isinstance(value, PLAIN) and concrete(value)
-
-
-@dataclass(frozen=True, eq=False)
-class Independent:
-    """Distributions that are drawn from independently."""
-
-    parts: tuple[Any, ...]
-
-
 def _as_noise(value: Any) -> Any:
     """A distribution of the language as noise of the interpreter."""
     if isinstance(value, Laplace):
@@ -1469,7 +1376,7 @@ def _yields(node: ast.FunctionDef) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     names = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     names |= {each.arg for each in (node.args.vararg, node.args.kwarg) if each is not None}
     waiting: list[ast.AST] = list(node.body) if isinstance(node, ast.FunctionDef) else [node.body]
@@ -1503,12 +1410,6 @@ def _targets(generators: list[ast.comprehension]) -> set[str]:
     }
 
 
-_ITERATORS = (
-    zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
-    type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
-    itertools.count, itertools.product, itertools.combinations, itertools.permutations, type(iter({})),
-    type(reversed([])), type(iter({}.items())), type(iter({}.values())), type(reversed(range(0))),
-)
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq, "!=": operator.ne,
 }

@@ -20,16 +20,9 @@ from dpaudit.proofs.arrays import Array, array, convert, dot, kind_of
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
-from dpaudit.proofs.interpreter import (
-    PLAIN,
-    Bound,
-    Interpreted,
-    Interpreter,
-    Native,
-    Noise,
-    Random,
-    concrete,
-)
+from dpaudit.proofs.interpreter import Interpreter
+from dpaudit.proofs.paths import CannotMerge
+from dpaudit.proofs.values import PLAIN, Library, Native, Random, concrete
 
 MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
@@ -568,8 +561,6 @@ def _np_minimum(interpreter: Interpreter, left: Any, right: Any) -> Any:
 def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> Any:
     def one(test: Any, x: Any, y: Any) -> Any:
         if isinstance(test, Cell) and test.is_condition:
-            from dpaudit.proofs.paths import CannotMerge
-
             try:
                 return interpreter.where(test, x, y)
             except CannotMerge:
@@ -1112,3 +1103,5 @@ NUMPY_METHODS |= {
     "astype": _astype, "tolist": _tolist, "item": _item, "any": _FUNCTIONS[np.any], "all": _FUNCTIONS[np.all],
     "ravel": _np_ravel, "flatten": _flatten, "reshape": _reshape, "fill": _fill, "dot": dot, "argsort": _np_argsort,
 }
+
+LIBRARY = Library(known, method, NUMPY_METHODS, truncated)

@@ -14,10 +14,20 @@ from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, Table
-from dpaudit.proofs.interpreter import Bound, Interpreter, Native, Noise, Random, concrete
+from dpaudit.proofs.interpreter import Interpreter
+from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import Finished, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
+from dpaudit.proofs.public import Public
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+from dpaudit.proofs.values import Bound, Native, Noise, Random, concrete
+
+ASSUMPTIONS = (
+    "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
+    "noise has its ideal distribution, not that of its floats",
+    "the program is what its source says, without threads, signals or changed libraries",
+    "running time is not part of the output",
+)
 
 
 def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
@@ -61,7 +71,7 @@ def paths(target: Any, data: Callable[[], Any]) -> list[Finished]:
 
 def run(target: Any, data: Any, path: Path) -> tuple[Any, Any]:
     """Follows one path of a program."""
-    interpreter = Interpreter(path)
+    interpreter = Interpreter(path, LIBRARY)
     try:
         if isinstance(target, Mechanism):
             result = interpreter.run_mechanism(target, data)

@@ -18,18 +18,12 @@ from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
 from dpaudit.proofs.neighbours import Differences, differences, sums
 from dpaudit.proofs.paths import Finished
-from dpaudit.proofs.program import paths, symbols
+from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
 from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 
 MOST_DATASETS = 200
 """Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""
-ASSUMPTIONS = (
-    "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
-    "noise has its ideal distribution, not that of its floats",
-    "the program is what its source says, without threads, signals or changed libraries",
-    "running time is not part of the output",
-)
 
 
 def prove(

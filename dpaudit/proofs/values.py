@@ -1,0 +1,141 @@
+"""Values that only the interpreter knows, and what holds symbols."""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.proofs.forms import Form, is_symbolic
+from dpaudit.proofs.sources import Source
+
+NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
+PLAIN = (*NUMBERS, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex, type(Ellipsis))
+"""Types whose operators are Python's own."""
+ITERATORS = (
+    zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
+    type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
+    itertools.count, itertools.product, itertools.combinations, itertools.permutations, type(iter({})),
+    type(reversed([])), type(iter({}.items())), type(iter({}.values())), type(reversed(range(0))),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Interpreted:
+    """A function that is called by following its source.
+
+    Args:
+        source: its syntax tree.
+        name: for messages.
+        defaults: of its last positional parameters, and of its keyword-only ones by name.
+        variables: looks up a name that is not local.
+        function: the running function, if it is one.
+    """
+
+    source: Source
+    name: str
+    defaults: tuple[Any, ...]
+    keyword_defaults: dict[str, Any]
+    variables: Callable[[str], Any]
+    function: types.FunctionType | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Native:
+    """A function of the interpreter's own: it takes values as the program has them."""
+
+    name: str
+    call: Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """An interpreted function with its first argument."""
+
+    function: Any
+    first: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """A distribution that is not drawn from yet: location plus noise.
+
+    Args:
+        kind, scale: as in `Draw`.
+        location: a number.
+    """
+
+    kind: str
+    scale: Fraction
+    location: Form
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The comparison of noise that is not drawn yet with a number: noise (symbol) bound."""
+
+    noise: Noise
+    symbol: str
+    bound: Form
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedTo:
+    """A mechanism applied to data."""
+
+    mechanism: Any
+    dataset: Any
+
+
+class Random:
+    """The generator that the program draws from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """Distributions that are drawn from independently."""
+
+    parts: tuple[Any, ...]
+
+
+def concrete(value: Any) -> bool:
+    """Whether a value holds no symbols."""
+    if is_symbolic(value) or isinstance(
+        value, Noise | Compared | AppliedTo | Independent | Random | Native | Bound | Interpreted | types.GeneratorType
+    ):
+        return False
+    if hasattr(type(value), "__dpaudit_items__") or hasattr(type(value), "__dpaudit_array__"):
+        return False
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(concrete, value))
+    if isinstance(value, dict):
+        return all(concrete(key) and concrete(held) for key, held in value.items())
+    if isinstance(value, slice):
+        return all(map(concrete, (value.start, value.stop, value.step)))
+    return type(value) not in ITERATORS
+
+
+def plain(value: Any) -> bool:
+    return isinstance(value, PLAIN) and concrete(value)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The functions of Python, numpy and the generator that are followed.
+
+    Args:
+        known: how a function is followed; None where it is not known.
+        method: a method of a value; None where it has none of that kind.
+        array_methods: methods of numpy's arrays, by name.
+        truncated: int(value).
+    """
+
+    known: Callable[[Any], Callable[..., Any] | None]
+    method: Callable[[Any, Any, str], Any]
+    array_methods: dict[str, Callable[..., Any]]
+    truncated: Callable[[Any, Any], Any]
