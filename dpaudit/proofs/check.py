@@ -45,13 +45,14 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
     cost = Fraction(0)
     for draw, amount in zip(draws, moved, strict=True):
         scale, kind = Fraction(draw["scale"]), draw["kind"]
-        if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "one-sided", "uniform", "normal"):
+        if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "rounded", "one-sided",
+                                       "uniform", "normal"):
             return f"noise {kind}({scale}) is not known."
         if amount and kind in ("uniform", "normal"):
             return f"{kind} noise is shifted."
         if amount < 0 and kind in ("exponential", "gumbel", "one-sided"):
             return f"{kind} noise is shifted down by {-amount}."
-        if kind in ("geometric", "one-sided") and amount.denominator != 1:
+        if kind in ("geometric", "rounded", "one-sided") and amount.denominator != 1:
             return f"whole noise is shifted by {amount}."
         cost += abs(amount) / scale
     return cost

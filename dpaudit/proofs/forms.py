@@ -222,6 +222,7 @@ KINDS = {
     "exponential": Kind("Exponential", False, "up"),
     "gumbel": Kind("Gumbel", False, "up"),
     "geometric": Kind("DiscreteLaplace", True, "both"),
+    "rounded": Kind("Laplace, rounded,", True, "both"),
     "one-sided": Kind("Geometric", True, "up"),
     "uniform": Kind("Uniform", False, "none"),
     "normal": Kind("Normal", False, "none"),

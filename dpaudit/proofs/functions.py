@@ -153,7 +153,9 @@ class Piecewise(RecordFunction):
                 value[high] = slope * high + intercept
         return Piecewise(tuple(cuts), tuple(value[cut] for cut in cuts), tuple(between), self.bounded, self.is_condition)
 
-    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> Piecewise:
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
+        if isinstance(other, Rounded):
+            return other.combined(self, b, a)
         if not isinstance(other, Piecewise):
             assert isinstance(other, Fraction)
             return Piecewise(
@@ -218,7 +220,9 @@ class Piecewise(RecordFunction):
             left.cuts, tuple(x * y for x, y in zip(left.at, right.at, strict=True)), tuple(between), self.bounded
         ).simplified()
 
-    def floored(self) -> Piecewise:
+    def floored(self) -> RecordFunction:
+        if not self.bounded and not self.cuts and self.between[0][0]:
+            return Rounded(*self.between[0])
         steps = []
         for (low, high), (slope, intercept) in zip(self._intervals(), self.between, strict=True):
             if not slope:
@@ -273,6 +277,55 @@ class Piecewise(RecordFunction):
 
     def key(self) -> object:
         return self.cuts, self.at, self.between
+
+
+@dataclass(frozen=True)
+class Rounded(RecordFunction):
+    """factor · ⌊slope · x + intercept⌋ + shift, on all real numbers x.
+
+    It stands for whole numbers alone: nothing else that depends on the same answer is known of it.
+    """
+
+    slope: Fraction
+    intercept: Fraction
+    factor: Fraction = ONE
+    shift: Fraction = ZERO
+    is_condition: bool = False
+
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
+        if isinstance(other, Fraction):
+            return Rounded(self.slope, self.intercept, a * self.factor, a * self.shift + b * other)
+        if isinstance(other, Rounded) and (other.slope, other.intercept) == (self.slope, self.intercept):
+            factor = a * self.factor + b * other.factor
+            shift = a * self.shift + b * other.shift
+            if not factor:
+                return Piecewise.identity(None, None).combined(shift, ZERO, ONE)
+            return Rounded(self.slope, self.intercept, factor, shift)
+        raise Unsupported("A rounded answer is combined with other numbers that depend on this answer.")
+
+    def compared(self, symbol: str) -> RecordFunction:
+        raise Unsupported("A rounded answer is compared before noise is added.", "Clip it first.")
+
+    def times(self, other: RecordFunction) -> RecordFunction:
+        raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
+
+    def floored(self) -> RecordFunction:
+        if self.is_whole:
+            return self
+        raise Unsupported("A rounded answer is rounded again.")
+
+    def constant(self) -> Fraction | None:
+        return None
+
+    def extremes(self) -> tuple[Fraction | None, Fraction | None]:
+        return None, None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.factor.denominator == 1 and self.shift.denominator == 1
+
+    def key(self) -> object:
+        return self.slope, self.intercept, self.factor, self.shift
 
 
 _FINITE = "Give a finite domain of records."

@@ -17,19 +17,19 @@ import operator
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dpaudit.errors import DpauditError
-from dpaudit.language.distributions import DiscreteLaplace, Laplace, Product
+from dpaudit.language.distributions import Bernoulli, Product, Real, Repeated, Softmax, Uniform, independent
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, is_symbolic
-from dpaudit.proofs.functions import Piecewise, Table
+from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.public import PUBLIC, Public, public
@@ -40,6 +40,7 @@ from dpaudit.proofs.values import (
     PLAIN,
     AppliedTo,
     Bound,
+    Chosen,
     Compared,
     Independent,
     Interpreted,
@@ -47,6 +48,7 @@ from dpaudit.proofs.values import (
     Native,
     Noise,
     Random,
+    Started,
     concrete,
     plain,
 )
@@ -55,6 +57,8 @@ MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
 DEEPEST = 60
 """Calls inside each other."""
+MOST_OPTIONS = 64
+"""Values of a uniform draw beyond which it is not followed."""
 
 
 class Scope:
@@ -109,6 +113,8 @@ class Interpreter:
         """Changes of containers while both sides of a branch are merged: container, key, former value."""
         self.steps = 0
         self.depth = 0
+        self.answers_method: str | None = None
+        """The method that computes the answers from the data, where the data are the answers themselves."""
         self.returning = 0
         """Above 0 after the loop over a stream, and in a `return`: what was released may be used freely."""
         self.here: Place | None = None
@@ -288,9 +294,15 @@ class Interpreter:
             return Noise(left.kind, left.scale, left.location.plus(self.number(right), Fraction(-1)))
         self.refuse("A distribution is computed with before it is drawn from.")
 
+    def rounded_noise(self, noise: Noise) -> Noise:
+        """Noise rounded up or down: its shifts by whole numbers cost what those of the noise cost."""
+        if noise.kind != "laplace" or not self.is_whole(noise.location):
+            self.refuse("Noise around a number that is not whole is rounded.")
+        return Noise("rounded", noise.scale, noise.location)
+
     def floor(self, value: Form) -> Any:
         if (single := value.single()) is not None:
-            function = single[1].floored()
+            function: RecordFunction = single[1].floored()
             constant_value = function.constant()
             return int(constant_value) if constant_value is not None else Form(records={single[0]: function})
         if not value.has_data and not value.has_noise:
@@ -318,16 +330,11 @@ class Interpreter:
 
     def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
         """A draw of noise around a location."""
-        form = self.number(scale)
-        if form.has_data or form.has_noise:
-            what = "the data" if form.has_data else "noise"
-            self.refuse(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
-        if form.constant <= 0:
-            self.refuse(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
+        wide = self.scale(scale)
         at = self.number(location)
         if KINDS[kind].is_whole and not self.is_whole(at):
             self.refuse("Whole noise is added to a number that is not whole.", "Give whole answers or a finite domain.")
-        return at.plus(self.path.draw(kind, form.constant, self.place))
+        return at.plus(self.path.draw(kind, wide, self.place))
 
     def drawn(self, value: Any) -> Any:
         """What `yield value` gives."""
@@ -339,8 +346,15 @@ class Interpreter:
                 return self.compare(self.drawn(value.noise), value.symbol, value.bound)
             case AppliedTo():
                 return self.run_mechanism(value.mechanism, value.dataset)
-            case Product() | Independent():
+            case Product() | Independent() | Repeated():
                 return tuple(self.drawn(part) for part in value.parts)
+            case Chosen():
+                noisy = [part.plus(self.path.draw("gumbel", value.scale, self.place)) for part in value.scores]
+                return value.labels[self.library.chosen(self, noisy)]
+            case Uniform() if len(value.values) <= MOST_OPTIONS:
+                return value.values[self.path.choose(len(value.values))]
+            case Bernoulli() if value.event is None:
+                return value.p > 0 if value.p in (0, 1) else self.path.choose(2) == 0
         if isinstance(value, Applied):
             return self.run_mechanism(value.mechanism, value.dataset)
         self.refuse(f"A draw from {type(value).__name__} cannot be followed.",
@@ -351,9 +365,11 @@ class Interpreter:
         if not isinstance(mechanism, Mechanism):
             self.refuse("A draw from something that is no mechanism.")
         value = self.call(self.attribute(mechanism, "run"), (dataset,), {}, running=True)
+        while isinstance(value, Started):
+            value = self.follow(value.function, value.args, value.keywords, running=True)
         value = _as_noise(value)
         return self.drawn(value) if isinstance(
-            value, Noise | Compared | AppliedTo | Applied | Product | Independent
+            value, Noise | Compared | AppliedTo | Applied | Product | Independent | Chosen | Repeated | Softmax
         ) else value
 
     # --- calls ---
@@ -377,6 +393,8 @@ class Interpreter:
             return self.follow(callee, args, keywords, running=running)
         if isinstance(callee, types.MethodType):
             return self.call(callee.__func__, (callee.__self__, *args), keywords, running=running)
+        if callee is independent and len(args) == 2 and isinstance(args[0], Noise | Compared) and not keywords:
+            return Independent((args[0],) * self.plain(args[1]))
         if isinstance(callee, types.FunctionType) and (known := self.library.known(callee)) is None:
             if _is_ours(callee) and not running and all(map(concrete, (*args, *keywords.values()))) and not any(
                 isinstance(each, Random) for each in args
@@ -401,20 +419,10 @@ class Interpreter:
 
     def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Makes an object."""
-        if kind is Laplace or kind is DiscreteLaplace:
-            bound = inspect.signature(kind).bind(*args, **keywords).arguments
-            location = self.number(bound.get("loc", 0))
-            scale = self.number(bound["scale"])
-            if scale.has_data or scale.has_noise:
-                self.refuse("The scale of noise depends on the data or on noise.",
-                            "Use a scale that is the same for every dataset.")
-            if scale.constant <= 0:
-                self.refuse("The scale of noise is not above 0.")
-            whole = kind is DiscreteLaplace
-            if whole and not self.is_whole(location):
-                self.refuse("Whole noise is added to a number that is not whole.",
-                            "Give whole answers or a finite domain.")
-            return Noise("geometric" if whole else "laplace", scale.constant, location)
+        if issubclass(kind, Real) and kind.noise_kind is not None:
+            return self.noise(kind, args, keywords)
+        if kind is Softmax:
+            return self.exponential_mechanism(*args, **keywords)
         if kind is Applied:
             return AppliedTo(*args, **keywords)
         if all(map(concrete, (*args, *keywords.values()))):
@@ -425,6 +433,36 @@ class Interpreter:
         if issubclass(kind, BaseException):
             self.refuse("The program raises an exception on some path.", "Return a value instead.")
         self.refuse(f"Objects of class {kind.__name__} are not followed.")
+
+    def noise(self, kind: type[Real], args: tuple[Any, ...], keywords: dict[str, Any]) -> Noise:
+        """A distribution of noise."""
+        names = [each.name for each in fields(kind) if not each.kw_only]
+        given = {**dict(zip(names, args, strict=False)), **keywords}
+        if len(args) > len(names) or set(given) - set(names) or not set(names[:2]) <= set(given) or len(given) > 2:
+            self.refuse(f"{kind.__name__} is made with arguments that are not followed.")
+        assert kind.noise_kind is not None
+        return Noise(kind.noise_kind, self.scale(given[names[1]]), self.number(given[names[0]]))
+
+    def scale(self, value: Any) -> Fraction:
+        """The scale of noise, which depends on neither data nor noise."""
+        form = self.number(value)
+        if form.has_data or form.has_noise:
+            what = "the data" if form.has_data else "noise"
+            self.refuse(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
+        if form.constant <= 0:
+            self.refuse(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
+        return form.constant
+
+    def exponential_mechanism(self, scores: Any, coefficient: Any, labels: Any = None) -> Chosen:
+        """A label with probability ∝ exp(coefficient · score): that of the largest score with Gumbel noise."""
+        parts = tuple(self.number(each) for each in self.iterate(scores))
+        names = tuple(range(len(parts))) if labels is None else tuple(self.iterate(labels))
+        if not concrete(names) or len(names) != len(parts) or not parts:
+            self.refuse("The outputs of the exponential mechanism depend on the data or on noise.")
+        factor = self.number(coefficient)
+        if factor.constant < 0:
+            parts, factor = tuple(part.scaled(Fraction(-1)) for part in parts), factor.scaled(Fraction(-1))
+        return Chosen(parts, 1 / self.scale(factor), names)
 
     def interpreted(self, function: types.FunctionType) -> Interpreted:
         """A running function, to be followed."""
@@ -456,13 +494,15 @@ class Interpreter:
         self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False
     ) -> Any:
         """Calls a function by following its source."""
-        scope = self.entered(function, args, keywords, running=running)
+        node = function.source.node
+        if isinstance(node, ast.FunctionDef) and _yields(node) and not running:
+            return Started(function, args, keywords)
+        scope = self.entered(function, args, keywords)
         if self.depth >= DEEPEST:
             self.refuse(f"Calls are nested more than {DEEPEST} deep.")
         self.depth += 1
         before = self.here
         try:
-            node = function.source.node
             if isinstance(node, ast.Lambda):
                 return self.evaluate(node.body, scope)
             self.execute(node.body, scope)
@@ -474,15 +514,9 @@ class Interpreter:
                 self.here = before
         return None
 
-    def entered(
-        self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False
-    ) -> Scope:
+    def entered(self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any]) -> Scope:
         """The variables of a call, with its arguments."""
         node = function.source.node
-        generator = isinstance(node, ast.FunctionDef) and _yields(node)
-        if generator and not running:
-            self.refuse(f"{function.name} is a generator, which is followed only as a mechanism's run.",
-                        "Make it a function that returns a list.")
         if isinstance(node, ast.FunctionDef) and node.decorator_list and function.function is not None:
             plain = all(isinstance(each, ast.Name) and each.id in ("property", "staticmethod", "classmethod",
                         "cached_property", "override", "abstractmethod") for each in node.decorator_list)
@@ -890,6 +924,11 @@ class Interpreter:
                 if value is None:
                     self.refuse("A `yield` without a distribution.")
                 return self.drawn(self.evaluate(value, scope))
+            case ast.YieldFrom(value=value):
+                started = self.evaluate(value, scope)
+                if not isinstance(started, Started):
+                    self.refuse("`yield from` is followed for generators that yield their draws.")
+                return self.follow(started.function, started.args, started.keywords, running=True)
             case ast.JoinedStr(values=values):
                 return self.formatted(values, scope)
             case _:
@@ -1207,6 +1246,8 @@ class Interpreter:
         """value.name."""
         if isinstance(value, Array | np.ndarray):
             return Array.of(self, value).attribute(self, name)
+        if isinstance(value, Noise) and name in ("floor", "ceil"):
+            return Native(name, lambda: self.rounded_noise(value))
         if isinstance(value, Form | Cell | Condition):
             if name == "item":
                 return Native("item", lambda: value)
@@ -1251,6 +1292,8 @@ class Interpreter:
         held = getattr(value, "__dict__", {})
         if name in held:
             return held[name]
+        if isinstance(value, Mechanism) and name == self.answers_method:
+            return Native(name, lambda data: data)
         if isinstance(value, Mechanism) and name == "on":
             return Native("on", lambda dataset: AppliedTo(value, dataset))
         if isinstance(found, types.FunctionType):
@@ -1339,10 +1382,15 @@ def simple(form: Form) -> Form:
 
 def _as_noise(value: Any) -> Any:
     """A distribution of the language as noise of the interpreter."""
-    if isinstance(value, Laplace):
-        return Noise("laplace", exactly(value.scale), constant(value.loc))
-    if isinstance(value, DiscreteLaplace):
-        return Noise("geometric", exactly(value.scale), constant(value.loc))
+    if isinstance(value, Real) and value.noise_kind is not None:
+        location, scale = (getattr(value, each.name) for each in fields(value) if not each.kw_only)
+        return Noise(value.noise_kind, exactly(scale), constant(location))
+    if isinstance(value, Softmax):
+        labels = tuple(range(len(value.scores))) if value.labels is None else tuple(value.labels)
+        factor = exactly(value.coefficient)
+        sign = 1 if factor > 0 else -1
+        if factor:
+            return Chosen(tuple(constant(sign * each) for each in value.scores.tolist()), 1 / abs(factor), labels)
     return value
 
 

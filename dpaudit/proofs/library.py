@@ -1104,4 +1104,10 @@ NUMPY_METHODS |= {
     "ravel": _np_ravel, "flatten": _flatten, "reshape": _reshape, "fill": _fill, "dot": dot, "argsort": _np_argsort,
 }
 
-LIBRARY = Library(known, method, NUMPY_METHODS, truncated)
+
+
+def _chosen(interpreter: Interpreter, values: list[Any]) -> int:
+    return _choose(interpreter, values, 1)
+
+
+LIBRARY = Library(known, method, NUMPY_METHODS, truncated, _chosen)

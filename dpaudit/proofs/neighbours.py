@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import TypeAlias
 
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Form
-from dpaudit.proofs.functions import Piecewise, RecordFunction, Table
+from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 
@@ -54,7 +55,9 @@ def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> D
         for column in columns.values():
             moves = answer_moves(column, exactly(scope.by), whole=scope.whole)
             total = least([added(x, y) for x in total for y in least(moves, equal)], equal)
-        return Differences(tuple(total), scope.whole)
+        return Differences(tuple(total), scope.whole or all(
+            _is_step(function) for column in columns.values() for function in column
+        ))
     found: list[Vector] = [none]
     for index in distinct.values():
         column = columns[index]
@@ -145,6 +148,9 @@ def refined(column: Sequence[RecordFunction | None]) -> list[Piecewise | None]:
 
 def answer_moves(column: Sequence[RecordFunction | None], by: Fraction, *, whole: bool) -> list[Vector]:
     """The extreme differences of functions of one real answer that moves by at most `by`."""
+    rounded = [place for place, function in enumerate(column) if isinstance(function, Rounded)]
+    if rounded:
+        return _with_rounded(column, rounded, by, whole=whole)
     fine = refined(column)
     sample = next(function for function in fine if function is not None)
     slopes = {
@@ -176,6 +182,27 @@ def answer_moves(column: Sequence[RecordFunction | None], by: Fraction, *, whole
     return list(dict.fromkeys(added(move, jump) for move in moves for jump in jumps))
 
 
+def _with_rounded(
+    column: Sequence[RecordFunction | None], rounded: list[int], by: Fraction, *, whole: bool
+) -> list[Vector]:
+    """Rounded answers move by whole numbers, all in one direction if their slopes have one sign."""
+    others = [None if place in rounded else function for place, function in enumerate(column)]
+    rest = answer_moves(others, by, whole=whole) if any(each is not None for each in others) else [(ZERO,) * len(column)]
+    bases = {(column[place].slope, column[place].intercept) for place in rounded}  # type: ignore[union-attr]
+    found = rest
+    for base in bases:
+        most = math.ceil(abs(base[0]) * by)
+        steps = [
+            tuple(
+                function.factor * step if isinstance(function, Rounded) and (function.slope, function.intercept) == base
+                else ZERO for function in column
+            )
+            for step in range(-most, most + 1)
+        ]
+        found = [added(x, y) for x in found for y in steps]
+    return list(dict.fromkeys(found))
+
+
 def _jump(function: Piecewise, place: int) -> tuple[Fraction, Fraction]:
     """At a cut: the value less the limit from the left, and the limit from the right less that from the left."""
     cut = function.cuts[place]
@@ -185,7 +212,7 @@ def _jump(function: Piecewise, place: int) -> tuple[Fraction, Fraction]:
 
 
 def _is_step(function: RecordFunction | None) -> bool:
-    return function is None or isinstance(function, Table) or (
+    return function is None or isinstance(function, Table | Rounded) or (
         isinstance(function, Piecewise) and not any(slope for slope, _ in function.between)
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.errors import DpauditError
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
@@ -20,7 +21,7 @@ from dpaudit.proofs.paths import Finished, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.public import Public
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
-from dpaudit.proofs.values import Bound, Native, Noise, Random, concrete
+from dpaudit.proofs.values import Bound, Native, Noise, Random, Started, concrete
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -56,24 +57,26 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
     return tuple(values)
 
 
-def paths(target: Any, data: Callable[[], Any]) -> list[Finished]:
+def paths(target: Any, data: Callable[[], Any], *, answers: bool = False) -> list[Finished]:
     """All execution paths of a program on data.
 
     Args:
         target: a mechanism or a function f(data, rng).
         data: makes the data.
+        answers: whether the data are the answers of a mechanism's queries.
 
     Raises:
         Unsupported: it cannot be followed.
     """
-    return explore(lambda path: run(target, data(), path))
+    return explore(lambda path: run(target, data(), path, answers=answers))
 
 
-def run(target: Any, data: Any, path: Path) -> tuple[Any, Any]:
+def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]:
     """Follows one path of a program."""
     interpreter = Interpreter(path, LIBRARY)
     try:
         if isinstance(target, Mechanism):
+            interpreter.answers_method = answers_method(target) if answers else None
             result = interpreter.run_mechanism(target, data)
         else:
             result = interpreter.call(callee(target), (data, Random()), {})
@@ -82,8 +85,18 @@ def run(target: Any, data: Any, path: Path) -> tuple[Any, Any]:
         if error.place is None:
             error.place = interpreter.here
         raise
+    except DpauditError as error:
+        raise Unsupported(str(error), "", interpreter.here) from None
     except RecursionError:
         raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
+
+
+def answers_method(mechanism: Mechanism) -> str | None:
+    """The method `answers` of a mechanism with declared queries, which answers each of them on a dataset."""
+    queries = getattr(mechanism, "queries", None)
+    if not isinstance(queries, tuple) or not queries or not hasattr(type(mechanism), "answers"):
+        return None
+    return "answers" if all(exactly(getattr(each, "sensitivity", 0)) == 1 for each in queries) else None
 
 
 def callee(target: Any) -> Any:
@@ -117,7 +130,7 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             return "dict", tuple((_name(key), released(interpreter, part)) for key, part in value.items())
         case set() | frozenset():
             return type(value).__name__, tuple(sorted(map(_name, value)))
-        case Noise() | Random() | Native() | Bound():
+        case Noise() | Random() | Native() | Bound() | Started():
             raise Unsupported("The output is no value.", "Return what is drawn.", place)
     if isinstance(value, bool | int | float | str | bytes | Fraction | np.generic) or value is None:
         return _name(value)

@@ -150,7 +150,9 @@ class Attempt:
         assert not isinstance(scope, Stream)
         size = scope.k if isinstance(scope, Answers) else scope.n
         if isinstance(scope, Answers) or scope.relation == "replace-one":
-            found = paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors))
+            found = paths(
+                self.target, lambda: symbols(scope, size, vector=self.takes_vectors), answers=isinstance(scope, Answers)
+            )
             yield from (PathPair(path) for path in merged(found))
             return
         larger = merged(paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors)))

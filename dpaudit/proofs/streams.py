@@ -27,11 +27,11 @@ from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.liveness import changed_lists, live_at_head
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished, Path, explore
-from dpaudit.proofs.program import ASSUMPTIONS, released
+from dpaudit.proofs.program import ASSUMPTIONS, answers_method, released
 from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
-from dpaudit.proofs.values import PLAIN, Bound, Interpreted, Native, Noise, Random, concrete
+from dpaudit.proofs.values import PLAIN, Bound, Interpreted, Native, Noise, Random, Started, concrete
 
 if TYPE_CHECKING:
     from dpaudit.proofs.prove import Attempt
@@ -227,6 +227,8 @@ class Loop:
 
     def _follow(self, number: int, path: Path) -> tuple[int | None, tuple[int, ...]]:
         interpreter = Interpreter(path, LIBRARY)
+        if isinstance(self.target, Mechanism):
+            interpreter.answers_method = answers_method(self.target)
         try:
             return self._turn(number, path, interpreter)
         except Unsupported as error:
@@ -283,13 +285,26 @@ class Loop:
             if not hasattr(target, "__code__"):
                 raise Unsupported("The program is no function.")
             function, args = interpreter.interpreted(target), (*first, Data(), Random())  # type: ignore[assignment]
-        node = function.source.node
-        if not isinstance(node, ast.FunctionDef):
-            raise Unsupported("A lambda has no loop over the stream.", FINITE)
-        scope = interpreter.entered(function, args, {}, running=True)
-        self.source, self.function = function.source, function
-        names = [each.arg for each in node.args.args]
-        data = names[len(args) - (1 if isinstance(self.target, Mechanism) else 2)]
+        keywords: dict[str, Any] = {}
+        while True:
+            node = function.source.node
+            if not isinstance(node, ast.FunctionDef):
+                raise Unsupported("A lambda has no loop over the stream.", FINITE)
+            scope = interpreter.entered(function, args, keywords)
+            self.source, self.function = function.source, function
+            last = [each for each in node.body if not _is_text(each)]
+            tail = last[0].value if len(last) == 1 and isinstance(last[0], ast.Return) else None
+            if not isinstance(tail, ast.Call) or any(
+                isinstance(each, ast.ListComp | ast.GeneratorExp | ast.Yield) for each in ast.walk(tail)
+            ):
+                break
+            # a tail call: the loop is in the function that is called
+            interpreter.step(tail, scope)
+            started = interpreter.calling(tail, scope)
+            if not isinstance(started, Started):
+                interpreter.refuse("The program has no loop over the stream.", FINITE)
+            function, args, keywords = started.function, started.args, started.keywords
+        data = next((name for name, value in scope.values.items() if isinstance(value, Data)), "")
         return scope, _without_comprehensions(node, data, scope)
 
     def _up_to_loop(self, interpreter: Interpreter, body: list[ast.stmt], scope: Scope) -> int | None:
@@ -476,6 +491,10 @@ def _without_comprehensions(node: ast.FunctionDef, data: str, scope: Scope) -> l
 
 
 _LIST = "·released"
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _over(values: ast.expr, data: str) -> bool:
@@ -681,31 +700,44 @@ def _rounded(
             costs.append((step.before, step.after, total))
             of_step.append(tuple(shift))
         shifts.append(tuple(of_step))
-    potentials = [Fraction(0)] * len(loop.states)
-    for _ in range(len(loop.states) + 1):
+    potentials = _potentials(len(loop.states), costs)
+    return None if potentials is None else (carried, shifts, potentials)
+
+
+def _lines(loop: Loop, shifts: list[tuple[Vector, ...]]) -> tuple[NoiseLine, ...]:
+    """How far the draws of each line move, and what they cost at most on one stream."""
+    moved: dict[tuple[Place, str], set[Fraction]] = {}
+    costs: dict[tuple[Place, str], list[tuple[int, int | None, Fraction]]] = {}
+    for step, of_step in zip(loop.steps, shifts, strict=True):
+        kept = len(loop.states[step.before].draws)
+        for shift in of_step:
+            here: dict[tuple[Place, str], Fraction] = {}
+            for draw, each in list(zip(step.path.draws, shift, strict=True))[kept:]:
+                key = draw.place, str(draw)
+                moved.setdefault(key, set()).add(each)
+                here[key] = here.get(key, Fraction(0)) + abs(each) / draw.scale
+            for key, cost in here.items():
+                costs.setdefault(key, []).append((step.before, step.after, cost))
+    between = [(step.before, step.after, Fraction(0)) for step in loop.steps]
+    totals = {key: _potentials(len(loop.states), [*between, *found]) for key, found in costs.items()}
+    return tuple(
+        NoiseLine(place, noise, tuple(sorted(found)), (totals[place, noise] or [Fraction(0)])[0])
+        for (place, noise), found in moved.items()
+    )
+
+
+def _potentials(states: int, costs: list[tuple[int, int | None, Fraction]]) -> list[Fraction] | None:
+    """The largest total cost from each state to the end; None where a cycle has a cost."""
+    potentials = [Fraction(0)] * states
+    for _ in range(states + 1):
         changed = False
         for before, after, total in costs:
             needed = total + (potentials[after] if after is not None else 0)
             if needed > potentials[before]:
                 potentials[before], changed = needed, True
         if not changed:
-            return carried, shifts, potentials
+            return potentials
     return None
-
-
-def _lines(loop: Loop, shifts: list[tuple[Vector, ...]]) -> tuple[NoiseLine, ...]:
-    moved: dict[tuple[Place, str], set[Fraction]] = {}
-    costs: dict[tuple[Place, str], Fraction] = {}
-    for step, of_step in zip(loop.steps, shifts, strict=True):
-        kept = len(loop.states[step.before].draws)
-        for shift in of_step:
-            for draw, each in list(zip(step.path.draws, shift, strict=True))[kept:]:
-                key = draw.place, str(draw)
-                moved.setdefault(key, set()).add(each)
-                costs[key] = max(costs.get(key, Fraction(0)), abs(each) / draw.scale)
-    return tuple(
-        NoiseLine(place, noise, tuple(sorted(found)), costs[place, noise]) for (place, noise), found in moved.items()
-    )
 
 
 def _certificate(

@@ -62,6 +62,15 @@ class Bound:
 
 
 @dataclass(frozen=True, eq=False)
+class Started:
+    """A generator that yields its draws, not begun yet."""
+
+    function: Interpreted
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Noise:
     """A distribution that is not drawn from yet: location plus noise.
 
@@ -103,10 +112,25 @@ class Independent:
     parts: tuple[Any, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The exponential mechanism: a label with probability ∝ exp(score / scale).
+
+    Args:
+        scores: one for each label.
+        scale: > 0.
+        labels: the outputs.
+    """
+
+    scores: tuple[Form, ...]
+    scale: Fraction
+    labels: tuple[Any, ...]
+
+
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
     if is_symbolic(value) or isinstance(
-        value, Noise | Compared | AppliedTo | Independent | Random | Native | Bound | Interpreted | types.GeneratorType
+        value, Noise | Compared | AppliedTo | Independent | Chosen | Started | Random | Native | Bound | Interpreted | types.GeneratorType
     ):
         return False
     if hasattr(type(value), "__dpaudit_items__") or hasattr(type(value), "__dpaudit_array__"):
@@ -133,9 +157,11 @@ class Library:
         method: a method of a value; None where it has none of that kind.
         array_methods: methods of numpy's arrays, by name.
         truncated: int(value).
+        chosen: the place of the largest of some numbers.
     """
 
     known: Callable[[Any], Callable[..., Any] | None]
     method: Callable[[Any, Any, str], Any]
     array_methods: dict[str, Callable[..., Any]]
     truncated: Callable[[Any, Any], Any]
+    chosen: Callable[[Any, list[Any]], int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class Exponential(checks.Checked, Real):
         ParameterError: start is not finite, or scale not above 0.
     """
 
+    noise_kind: ClassVar[str | None] = "exponential"
     start: checks.Number
     scale: checks.Positive
 

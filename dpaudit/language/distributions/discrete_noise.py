@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import ClassVar
 from typing import Self
 
 import numpy as np
@@ -41,7 +42,8 @@ class DiscreteLaplace(Real):
     place.
 
     Args:
-        loc: an integer, of absolute value at most 2^61.
+        noise_kind: ClassVar[str | None] = "geometric"
+    loc: an integer, of absolute value at most 2^61.
         scale: > 0, a double or a Fraction; any double from 2^-8 to 2^53 works. 1/ε for a count.
 
     Raises:

@@ -24,6 +24,8 @@ class Real(Distribution):
 
     __array_ufunc__: ClassVar[None] = None
     """Numbers and arrays of numpy leave comparisons with it to it (numbers do so anyway since numpy 2)."""
+    noise_kind: ClassVar[str | None] = None
+    """The kind of noise, in `dpaudit.proofs`, if its first two fields are its location and its scale."""
 
     @abstractmethod
     def draw(self, rng: Generator, size: int) -> FloatArray:
@@ -82,6 +84,7 @@ class Real(Distribution):
 class Laplace(Real):
     """Lap(scale) around `loc`: density exp(−|x − loc| / scale) / (2 · scale).  Source: thesis Definition 3.23."""
 
+    noise_kind: ClassVar[str | None] = "laplace"
     loc: float
     scale: float
 
