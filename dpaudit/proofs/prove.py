@@ -117,22 +117,34 @@ class Attempt:
                 from dpaudit.proofs.streams import prove_stream
 
                 return prove_stream(self)
-            try:
-                return self.of_pairs(list(self.pairs()))
-            except Unsupported:
-                if not isinstance(self.scope, Domain) or not _is_small(self.scope):
-                    raise
-                first = None
-            except NoShift as failure:
-                if not isinstance(self.scope, Domain) or not _is_small(self.scope):
-                    return self.without_bound(failure)
-                first = failure
+            first = self.on_symbols()
+            if isinstance(first, Proof) or not isinstance(self.scope, Domain) or not _is_small(self.scope):
+                return first
             try:
                 return self.of_pairs(list(self.dataset_pairs(self.scope)))
-            except NoShift as failure:
-                return self.without_bound(first or failure)
+            except (NoShift, Unsupported):
+                return first
         except Unsupported as error:
             return self.unknown(error.reason, error.remedy, error.place)
+
+    def on_symbols(self) -> Proof | Unknown:
+        """A proof from the paths on symbols, and from their unions if that is not enough."""
+        outcome: Proof | Unknown | None = None
+        for merging in (False, True):
+            try:
+                found: Proof | Unknown = self.of_pairs(list(self.pairs(merging=merging)))
+            except NoShift as failure:
+                found = self.without_bound(failure)
+            except Unsupported as error:
+                found = self.unknown(error.reason, error.remedy, error.place)
+                if outcome is None:
+                    return found
+            if isinstance(found, Proof) or outcome is None or (found.least is not None and outcome.least is None):
+                outcome = found
+            if isinstance(outcome, Proof):
+                return outcome
+        assert outcome is not None
+        return outcome
 
     def unknown(self, reason: str, remedy: str, place: Place | None, least: Fraction | None = None) -> Unknown:
         return Unknown(reason, remedy, place, self.claimed, self.name, str(self.scope), least)
@@ -144,8 +156,8 @@ class Attempt:
             "Add noise to what this line decides or releases.", place,
         )
 
-    def pairs(self) -> Iterator[PathPair]:
-        """Paths on symbols."""
+    def pairs(self, *, merging: bool = False) -> Iterator[PathPair]:
+        """Paths on symbols; with `merging`, those of one output as one where their union is convex."""
         scope = self.scope
         assert not isinstance(scope, Stream)
         size = scope.k if isinstance(scope, Answers) else scope.n
@@ -153,10 +165,12 @@ class Attempt:
             found = paths(
                 self.target, lambda: symbols(scope, size, vector=self.takes_vectors), answers=isinstance(scope, Answers)
             )
-            yield from (PathPair(path) for path in merged(found))
+            if merging:
+                found = merged(found) or found
+            yield from (PathPair(path) for path in found)
             return
-        larger = merged(paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors)))
-        smaller = merged(paths(self.target, lambda: symbols(scope, size - 1, vector=self.takes_vectors)))
+        larger = paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors))
+        smaller = paths(self.target, lambda: symbols(scope, size - 1, vector=self.takes_vectors))
         for removed in range(size):
             moved = {index: index if index < removed else index + 1 for index in range(size - 1)}
             renamed = [
@@ -170,7 +184,7 @@ class Attempt:
         """Paths on every pair of neighbouring datasets of a finite domain."""
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
         found = {
-            dataset: merged(paths(self.target, lambda dataset=dataset: dataset))  # type: ignore[misc]
+            dataset: paths(self.target, lambda dataset=dataset: dataset)  # type: ignore[misc]
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }
         for dataset in itertools.product(scope.values, repeat=scope.n):
