@@ -50,11 +50,11 @@ class Array:
         if isinstance(value, np.ndarray):
             kinds = {"f": "float", "i": "int", "u": "int", "b": "bool"}
             if value.dtype not in (np.float64, np.int64, np.bool_):
-                interpreter.refuse(f"An array of {value.dtype} is not followed.", "Use float64 or int64.")
+                raise interpreter.refused(f"An array of {value.dtype} is not followed.", "Use float64 or int64.")
             if value.size > MOST_ELEMENTS:
-                interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+                raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
             if not np.isfinite(value).all():
-                interpreter.refuse("An array holds a number that is not finite.")
+                raise interpreter.refused("An array holds a number that is not finite.")
             return Array(_objects(value.tolist(), value.shape), kinds[value.dtype.kind], writable=False)
         return array(interpreter, value)
 
@@ -68,7 +68,7 @@ class Array:
     def items(interpreter: Interpreter, value: Any) -> Iterator[Any]:
         mine = Array.of(interpreter, value)
         if mine.values.ndim == 0:
-            interpreter.refuse("A loop over a number.")
+            raise interpreter.refused("A loop over a number.")
         for index in range(len(mine.values)):
             yield mine._part(mine.values[index])
 
@@ -77,14 +77,14 @@ class Array:
 
     def length(self, interpreter: Interpreter) -> int:
         if self.values.ndim == 0:
-            interpreter.refuse("The length of a number.")
+            raise interpreter.refused("The length of a number.")
         return len(self.values)
 
     def item(self, interpreter: Interpreter, index: Any) -> Any:
         place = self._index(interpreter, index)
         if isinstance(place, Form | Cell):
             if self.values.ndim != 1:
-                interpreter.refuse("An item is looked up by a number that depends on the data or on noise.")
+                raise interpreter.refused("An item is looked up by a number that depends on the data or on noise.")
             return interpreter.looked_up(list(self.values), place)
         return self._part(interpreter.plainly(self.values.__getitem__, place))
 
@@ -96,31 +96,31 @@ class Array:
                 return np.array(mask, dtype=bool).reshape(mine.values.shape)
             if mine.kind == "int" and all(not is_symbolic(each) for each in mine.values.ravel()):
                 return mine.values.astype(np.int64)
-            interpreter.refuse("Items are looked up by numbers that depend on the data or on noise.")
+            raise interpreter.refused("Items are looked up by numbers that depend on the data or on noise.")
         if isinstance(index, tuple):
             return tuple(self._index(interpreter, each) for each in index)
         if isinstance(index, list):
             if not all(isinstance(each, int) and not isinstance(each, bool) for each in index):
-                interpreter.refuse("This index of an array is not followed.")
+                raise interpreter.refused("This index of an array is not followed.")
             return index
         if isinstance(index, Condition):
-            interpreter.refuse("A condition is used as an index.")
+            raise interpreter.refused("A condition is used as an index.")
         if isinstance(index, Form | Cell):
             return index
         if isinstance(index, bool) or not (
             index is None or index is Ellipsis or isinstance(index, int | slice | np.integer)
         ) or not concrete(index):
-            interpreter.refuse("This index of an array is not followed.")
+            raise interpreter.refused("This index of an array is not followed.")
         return index
 
     def store(self, interpreter: Interpreter, index: Any, value: Any) -> None:
         """self[index] = value."""
         if not self.writable:
-            interpreter.refuse("An array from outside the program, or the data, is changed.",
+            raise interpreter.refused("An array from outside the program, or the data, is changed.",
                                "Copy it first, with `.copy()`.")
         place = self._index(interpreter, index)
         if isinstance(place, Form | Cell):
-            interpreter.refuse("A place that depends on the data or on noise is written to.", "Use np.bincount.")
+            raise interpreter.refused("A place that depends on the data or on noise is written to.", "Use np.bincount.")
         if interpreter.path.merging:
             if not isinstance(place, int | np.integer) or self.values.ndim != 1:
                 raise CannotMerge
@@ -131,32 +131,32 @@ class Array:
             held: Any = new.values.copy()
         else:
             if not isinstance(value, _SCALARS):
-                interpreter.refuse(f"A value of type {type(value).__name__} is put into an array.")
+                raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
             self._takes(interpreter, kind_of(interpreter, value), [value])
             held = _converted(interpreter, value, self.kind)
         try:
             self.values[place] = held
         except (IndexError, ValueError) as error:
-            interpreter.refuse(f"The program raises {type(error).__name__}: {error}")
+            raise interpreter.refused(f"The program raises {type(error).__name__}: {error}")
 
     def _takes(self, interpreter: Interpreter, kind: str, values: Any) -> None:
         if self.kind == kind or (self.kind == "float" and kind == "int"):
             return
         if self.kind == "int" and kind == "bool":
             return
-        interpreter.refuse(f"numpy would round or convert a {kind} that is put into an array of kind {self.kind}.",
+        raise interpreter.refused(f"numpy would round or convert a {kind} that is put into an array of kind {self.kind}.",
                            "Make the array with dtype=float.")
 
     def changed(self, interpreter: Interpreter, operation: type[ast.operator], value: Any) -> None:
         """In-place arithmetic, such as +=."""
         if not self.writable:
-            interpreter.refuse("An array from outside the program, or the data, is changed.",
+            raise interpreter.refused("An array from outside the program, or the data, is changed.",
                                "Copy it first, with `.copy()`.")
         if interpreter.path.merging:
                 raise CannotMerge
         result = Array.operated(interpreter, operation, self, value)
         if not isinstance(result, Array) or result.values.shape != self.values.shape:
-            interpreter.refuse("An array is changed in place by one of another shape.")
+            raise interpreter.refused("An array is changed in place by one of another shape.")
         self._takes(interpreter, result.kind, result.values.ravel())
         self.values[...] = result.values
 
@@ -171,14 +171,14 @@ class Array:
         ]
         for value in arrays:
             if not isinstance(value, (Array, *_SCALARS)):
-                interpreter.refuse(f"A value of type {type(value).__name__} is combined with an array.")
+                raise interpreter.refused(f"A value of type {type(value).__name__} is combined with an array.")
         shapes = [value.values.shape if isinstance(value, Array) else () for value in arrays]
         try:
             shape = np.broadcast_shapes(*shapes)
         except ValueError:
-            interpreter.refuse("The program raises ValueError: arrays of other shapes are combined.")
+            raise interpreter.refused("The program raises ValueError: arrays of other shapes are combined.")
         if int(np.prod(shape)) > MOST_ELEMENTS:
-            interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+            raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
         columns = [
             np.broadcast_to(value.values, shape).ravel() if isinstance(value, Array) else [value] * int(np.prod(shape))
             for value in arrays
@@ -201,12 +201,12 @@ class Array:
         ]
         if operation in (ast.BitAnd, ast.BitOr, ast.BitXor):
             if kinds != ["bool", "bool"]:
-                interpreter.refuse("`&`, `|` or `^` of numbers is not followed.")
+                raise interpreter.refused("`&`, `|` or `^` of numbers is not followed.")
             return Array.each(interpreter, lambda x, y: interpreter.bitwise(operation, x, y), left, right, kind="bool")
         if kinds == ["bool", "bool"]:
             if operation is ast.Sub:
-                interpreter.refuse("numpy does not subtract conditions.")
-            interpreter.refuse("Arithmetic of conditions is `or` and `and` in numpy.", "Convert with .astype(int).")
+                raise interpreter.refused("numpy does not subtract conditions.")
+            raise interpreter.refused("Arithmetic of conditions is `or` and `and` in numpy.", "Convert with .astype(int).")
         if operation in (ast.Add, ast.Sub, ast.Mult):
             kind = "int" if set(kinds) <= {"int", "bool"} else "float"
         elif operation is ast.Div:
@@ -214,7 +214,7 @@ class Array:
         elif operation in (ast.FloorDiv, ast.Mod, ast.Pow):
             kind = "int" if set(kinds) == {"int"} else "float"
         else:
-            interpreter.refuse("This operation on arrays is not followed.")
+            raise interpreter.refused("This operation on arrays is not followed.")
         return Array.each(
             interpreter, lambda x, y: interpreter.binary(operation, _bare(x), _bare(y)), left, right, kind=kind
         )
@@ -241,7 +241,7 @@ class Array:
         if axis is None:
             return function(list(self.values.ravel()))
         if not isinstance(axis, int) or isinstance(axis, bool) or not -self.values.ndim <= axis < self.values.ndim:
-            interpreter.refuse("This axis is not followed.")
+            raise interpreter.refused("This axis is not followed.")
         moved = np.moveaxis(self.values, axis, -1)
         shape = moved.shape[:-1]
         rows = moved.reshape(-1, moved.shape[-1]) if moved.size else moved
@@ -262,7 +262,7 @@ class Array:
                 return Array(self.values.T, self.kind, writable=self.writable)
         if (function := interpreter.library.array_methods.get(name)) is not None:
             return Native(f"ndarray.{name}", lambda *args, **keywords: function(interpreter, self, *args, **keywords))
-        interpreter.refuse(f"The attribute {name} of an array is not followed.")
+        raise interpreter.refused(f"The attribute {name} of an array is not followed.")
 
 
 _SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition)
@@ -311,7 +311,7 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
         return "float"
     if isinstance(value, float | Fraction | np.floating | Form):
         return "float"
-    interpreter.refuse(f"A value of type {type(value).__name__} is put into an array.")
+    raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
 
 
 def _join(kinds: Any) -> str:
@@ -331,14 +331,14 @@ def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Arra
         held[()] = value
         return convert(interpreter, Array(held, kind_of(interpreter, value)), kind)
     if not isinstance(value, list | tuple | range):
-        interpreter.refuse(f"An array of a {type(value).__name__} is not followed.")
+        raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.")
     parts = [each for each in value]
     if len(parts) > MOST_ELEMENTS:
-        interpreter.refuse(f"An array has more than {MOST_ELEMENTS:,} elements.")
+        raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
     if any(isinstance(each, list | tuple | Array | np.ndarray) for each in parts):
         rows = [array(interpreter, each) for each in parts]
         if len({row.values.shape for row in rows}) != 1:
-            interpreter.refuse("An array of parts of other lengths is not followed.")
+            raise interpreter.refused("An array of parts of other lengths is not followed.")
         made = Array(np.stack([row.values for row in rows]), _join(row.kind for row in rows))
     else:
         made = Array(_objects(parts, (len(parts),)), _join(kind_of(interpreter, each) for each in parts))
@@ -391,9 +391,9 @@ def dot(interpreter: Interpreter, left: Any, right: Any) -> Any:
     one, other = Array.of(interpreter, left), Array.of(interpreter, right)
     x, y = one.values, other.values
     if x.ndim == 0 or y.ndim == 0 or x.ndim > 2 or y.ndim > 2 or "bool" in (one.kind, other.kind):
-        interpreter.refuse("This product of matrices is not followed.")
+        raise interpreter.refused("This product of matrices is not followed.")
     if x.shape[-1] != y.shape[0]:
-        interpreter.refuse("The program raises ValueError: matrices of other shapes are multiplied.")
+        raise interpreter.refused("The program raises ValueError: matrices of other shapes are multiplied.")
     kind = _join((one.kind, other.kind))
 
     def scalar(row: Any, column: Any) -> Any:

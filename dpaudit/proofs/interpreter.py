@@ -11,7 +11,6 @@ import ast
 import builtins
 import functools
 import inspect
-import itertools
 import math
 import operator
 import types
@@ -19,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +30,8 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, is_symbolic
 from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.paths import CannotMerge, Path
-from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.public import PUBLIC, Public, public
+from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.sources import Source, source_of
 from dpaudit.proofs.values import (
     ITERATORS,
@@ -121,8 +120,9 @@ class Interpreter:
 
     # --- values ---
 
-    def refuse(self, reason: str, remedy: str = "") -> NoReturn:
-        raise Unsupported(reason, remedy, self.here)
+    def refused(self, reason: str, remedy: str = "") -> Unsupported:
+        """What to raise where the program cannot be followed."""
+        return Unsupported(reason, remedy, self.here)
 
     @property
     def place(self) -> Place:
@@ -146,12 +146,12 @@ class Interpreter:
         if isinstance(value, Condition):
             return Form(Fraction(self.path.decide(value, self.place)))
         if isinstance(value, Random | Noise | Compared | AppliedTo | Native | Bound | Interpreted):
-            self.refuse("Something that is no number is computed with.", "Draw from it first.")
+            raise self.refused("Something that is no number is computed with.", "Draw from it first.")
         if isinstance(value, NUMBERS):
             with suppress(DpauditError):
                 return constant(value)
-            self.refuse(f"The number {value!r} is not finite.")
-        self.refuse(f"A value of type {type(value).__name__} is used as a number.")
+            raise self.refused(f"The number {value!r} is not finite.")
+        raise self.refused(f"A value of type {type(value).__name__} is used as a number.")
 
     def truth(self, value: Any) -> bool:
         """`bool(value)`, which decides where it depends on data or noise."""
@@ -164,12 +164,12 @@ class Interpreter:
                 value = self.cell(value, combine(value, None, lambda x, _: bool(x)))
             return value if isinstance(value, bool) else self.path.decide(value, self.place)
         if isinstance(value, Compared | Noise | Random | AppliedTo):
-            self.refuse("A distribution is used as a condition before it is drawn from.", "Write `yield` before it.")
+            raise self.refused("A distribution is used as a condition before it is drawn from.", "Write `yield` before it.")
         if hasattr(value, "__dpaudit_truth__"):
             return self.truth(value.__dpaudit_truth__(self))
         if isinstance(value, PLAIN) or value is None:
             return bool(value)
-        self.refuse(f"A value of type {type(value).__name__} is used as a condition.")
+        raise self.refused(f"A value of type {type(value).__name__} is used as a condition.")
 
     def cell(self, like: Cell, function: Any) -> Any:
         """A cell of the same record; a plain value where the function is constant."""
@@ -188,15 +188,12 @@ class Interpreter:
         if isinstance(right, Noise):
             return Compared(right, {">=": "<=", "<=": ">=", ">": "<", "<": ">"}.get(symbol, symbol), self.number(left))
         for one, other, swapped in ((left, right, False), (right, left, True)):
-            if isinstance(one, Cell) and isinstance(one.function, Table):
-                plain = not is_symbolic(other) and isinstance(other, PLAIN)
-                if plain or (isinstance(other, Cell) and other.record == one.record):
-                    compared = _OPERATORS[symbol]
-                    return self.cell(one, combine(one, other, lambda x, y: bool(compared(x, y)), swapped=swapped))
+            if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
+                return self.cell(one, self._each(one, other, _COMPARISONS[symbol], swapped=swapped))
         if symbol in ("==", "!=") and not (isinstance(left, NUMBERS) or is_symbolic(left)):
-            self.refuse(f"A number is compared with a value of type {type(left).__name__}.")
+            raise self.refused(f"A number is compared with a value of type {type(left).__name__}.")
         if symbol in ("==", "!=") and not (isinstance(right, NUMBERS) or is_symbolic(right)):
-            self.refuse(f"A number is compared with a value of type {type(right).__name__}.")
+            raise self.refused(f"A number is compared with a value of type {type(right).__name__}.")
         difference = self.number(left).plus(self.number(right), Fraction(-1))
         if symbol in ("<=", "<"):
             difference, symbol = difference.scaled(Fraction(-1)), ">=" if symbol == "<=" else ">"
@@ -240,64 +237,61 @@ class Interpreter:
 
     def binary(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         """An arithmetic operation."""
-        if isinstance(left, Noise) and not is_symbolic(right) | isinstance(right, Noise) or isinstance(right, Noise):
+        if isinstance(left, Noise) or isinstance(right, Noise):
             return self._moved(operation, left, right)
         for value in (left, right):
             if isinstance(value, Compared | AppliedTo | Random | Native | Bound | Interpreted):
-                self.refuse("Something that is no number is computed with.", "Draw from it first.")
-        if isinstance(left, Noise):
-            return self._moved(operation, left, right)
+                raise self.refused("Something that is no number is computed with.", "Draw from it first.")
         if not is_symbolic(left) and not is_symbolic(right):
             return self.plainly(_BINARY[operation], left, right)
         for one, other, swapped in ((left, right, False), (right, left, True)):
-            if isinstance(one, Cell) and isinstance(one.function, Table):
-                if (not is_symbolic(other) and isinstance(other, PLAIN)) or (
-                    isinstance(other, Cell) and other.record == one.record
-                ):
-                    return self.cell(one, self._each(one, other, _BINARY[operation], swapped=swapped))
+            if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
+                return self.cell(one, self._each(one, other, _BINARY[operation], swapped=swapped))
         x, y = self.number(left), self.number(right)
         if operation is ast.Add:
-            return simple(x.plus(y))
+            return (x.plus(y))
         if operation is ast.Sub:
-            return simple(x.plus(y, Fraction(-1)))
+            return (x.plus(y, Fraction(-1)))
         if operation is ast.Mult:
-            return simple(x.times(y))
+            return (x.times(y))
         if operation is ast.Div:
             if y.has_data or y.has_noise:
-                self.refuse("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
+                raise self.refused("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
             if not y.constant:
-                self.refuse("A number is divided by zero.")
-            return simple(x.scaled(1 / y.constant))
+                raise self.refused("A number is divided by zero.")
+            return (x.scaled(1 / y.constant))
         if operation in (ast.FloorDiv, ast.Mod) and not y.has_data and not y.has_noise and y.constant:
             quotient = self.floor(x.scaled(1 / y.constant))
-            return quotient if operation is ast.FloorDiv else simple(
+            return quotient if operation is ast.FloorDiv else (
                 x.plus(self.number(quotient), -y.constant)
             )
         if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
-            return left if right == 1 else simple(x.times(x))
-        self.refuse(f"The operator {_SYMBOLS.get(operation, operation.__name__)} of a number that depends on the data "
+            return left if right == 1 else (x.times(x))
+        raise self.refused(f"The operator {_SYMBOLS.get(operation, operation.__name__)} of a number that depends on the data "
                     "or on noise.", _LINEAR)
 
     def _each(self, one: Cell, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool) -> Table:
         try:
             return combine(one, other, operation, swapped=swapped)
         except (ArithmeticError, TypeError, ValueError, LookupError, OverflowError) as error:
-            self.refuse(f"The program raises {type(error).__name__} for some record.")
+            raise self.refused(f"The program raises {type(error).__name__} for some record.")
 
     def _moved(self, operation: type[ast.operator], left: Any, right: Any) -> Noise:
-        if isinstance(left, Noise) and isinstance(right, Noise | Compared):
-            self.refuse("Two distributions are added before they are drawn from.")
+        if (isinstance(left, Noise) and isinstance(right, Noise)) or any(
+            isinstance(each, Compared | AppliedTo | Random | Native | Bound | Interpreted) for each in (left, right)
+        ):
+            raise self.refused("Two distributions are added before they are drawn from.")
         if operation is ast.Add:
             noise, shift = (left, right) if isinstance(left, Noise) else (right, left)
             return Noise(noise.kind, noise.scale, noise.location.plus(self.number(shift)))
         if operation is ast.Sub and isinstance(left, Noise):
             return Noise(left.kind, left.scale, left.location.plus(self.number(right), Fraction(-1)))
-        self.refuse("A distribution is computed with before it is drawn from.")
+        raise self.refused("A distribution is computed with before it is drawn from.")
 
     def rounded_noise(self, noise: Noise) -> Noise:
         """Noise rounded up or down: its shifts by whole numbers cost what those of the noise cost."""
         if noise.kind != "laplace" or not self.is_whole(noise.location):
-            self.refuse("Noise around a number that is not whole is rounded.")
+            raise self.refused("Noise around a number that is not whole is rounded.")
         return Noise("rounded", noise.scale, noise.location)
 
     def floor(self, value: Form) -> Any:
@@ -309,7 +303,7 @@ class Interpreter:
             return math.floor(value.constant)
         if self.is_whole(value):
             return value
-        self.refuse("A sum of several records, or noise, is rounded.", "Release it as it is, or round each record.")
+        raise self.refused("A sum of several records, or noise, is rounded.", "Release it as it is, or round each record.")
 
     def is_whole(self, value: Form) -> bool:
         """Whether a form has whole values alone."""
@@ -326,14 +320,14 @@ class Interpreter:
         try:
             return function(*values, **keywords)
         except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
-            self.refuse(f"The program raises {type(error).__name__}: {error}")
+            raise self.refused(f"The program raises {type(error).__name__}: {error}")
 
     def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
         """A draw of noise around a location."""
         wide = self.scale(scale)
         at = self.number(location)
         if KINDS[kind].is_whole and not self.is_whole(at):
-            self.refuse("Whole noise is added to a number that is not whole.", "Give whole answers or a finite domain.")
+            raise self.refused("Whole noise is added to a number that is not whole.", "Give whole answers or a finite domain.")
         return at.plus(self.path.draw(kind, wide, self.place))
 
     def drawn(self, value: Any) -> Any:
@@ -357,13 +351,13 @@ class Interpreter:
                 return value.p > 0 if value.p in (0, 1) else self.path.choose(2) == 0
         if isinstance(value, Applied):
             return self.run_mechanism(value.mechanism, value.dataset)
-        self.refuse(f"A draw from {type(value).__name__} cannot be followed.",
+        raise self.refused(f"A draw from {type(value).__name__} cannot be followed.",
                     "Laplace, DiscreteLaplace and their comparisons can.")
 
     def run_mechanism(self, mechanism: Any, dataset: Any) -> Any:
         """A mechanism's output on data."""
         if not isinstance(mechanism, Mechanism):
-            self.refuse("A draw from something that is no mechanism.")
+            raise self.refused("A draw from something that is no mechanism.")
         value = self.call(self.attribute(mechanism, "run"), (dataset,), {}, running=True)
         while isinstance(value, Started):
             value = self.follow(value.function, value.args, value.keywords, running=True)
@@ -385,7 +379,7 @@ class Interpreter:
             try:
                 inspect.signature(callee.call).bind(*args, **keywords)
             except TypeError:
-                self.refuse(f"{callee.name} is called with arguments that are not followed.")
+                raise self.refused(f"{callee.name} is called with arguments that are not followed.")
             return callee.call(*args, **keywords)
         if isinstance(callee, Bound):
             return self.call(callee.function, (callee.first, *args), keywords, running=running)
@@ -408,14 +402,14 @@ class Interpreter:
         if isinstance(callee, type):
             return self.construct(callee, args, keywords)
         if isinstance(callee, Random | Noise | Form | Cell | Condition):
-            self.refuse("A number or generator is called.")
+            raise self.refused("A number or generator is called.")
         if (method := _special(callee, "__call__")) is not None:
             return self.call(method, (callee, *args), keywords)
         name = getattr(callee, "__qualname__", None) or type(callee).__name__
         if type(callee).__name__ == "_lru_cache_wrapper":
-            self.refuse(f"{name} keeps its results.", "Remove the cache.")
+            raise self.refused(f"{name} keeps its results.", "Remove the cache.")
         module = getattr(callee, "__module__", None)
-        self.refuse(f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed.")
+        raise self.refused(f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed.")
 
     def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Makes an object."""
@@ -431,15 +425,15 @@ class Interpreter:
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
         if issubclass(kind, BaseException):
-            self.refuse("The program raises an exception on some path.", "Return a value instead.")
-        self.refuse(f"Objects of class {kind.__name__} are not followed.")
+            raise self.refused("The program raises an exception on some path.", "Return a value instead.")
+        raise self.refused(f"Objects of class {kind.__name__} are not followed.")
 
     def noise(self, kind: type[Real], args: tuple[Any, ...], keywords: dict[str, Any]) -> Noise:
         """A distribution of noise."""
         names = [each.name for each in fields(kind) if not each.kw_only]
         given = {**dict(zip(names, args, strict=False)), **keywords}
         if len(args) > len(names) or set(given) - set(names) or not set(names[:2]) <= set(given) or len(given) > 2:
-            self.refuse(f"{kind.__name__} is made with arguments that are not followed.")
+            raise self.refused(f"{kind.__name__} is made with arguments that are not followed.")
         assert kind.noise_kind is not None
         return Noise(kind.noise_kind, self.scale(given[names[1]]), self.number(given[names[0]]))
 
@@ -448,9 +442,9 @@ class Interpreter:
         form = self.number(value)
         if form.has_data or form.has_noise:
             what = "the data" if form.has_data else "noise"
-            self.refuse(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
+            raise self.refused(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
         if form.constant <= 0:
-            self.refuse(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
+            raise self.refused(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
         return form.constant
 
     def exponential_mechanism(self, scores: Any, coefficient: Any, labels: Any = None) -> Chosen:
@@ -458,7 +452,7 @@ class Interpreter:
         parts = tuple(self.number(each) for each in self.iterate(scores))
         names = tuple(range(len(parts))) if labels is None else tuple(self.iterate(labels))
         if not concrete(names) or len(names) != len(parts) or not parts:
-            self.refuse("The outputs of the exponential mechanism depend on the data or on noise.")
+            raise self.refused("The outputs of the exponential mechanism depend on the data or on noise.")
         factor = self.number(coefficient)
         if factor.constant < 0:
             parts, factor = tuple(part.scaled(Fraction(-1)) for part in parts), factor.scaled(Fraction(-1))
@@ -499,7 +493,7 @@ class Interpreter:
             return Started(function, args, keywords)
         scope = self.entered(function, args, keywords)
         if self.depth >= DEEPEST:
-            self.refuse(f"Calls are nested more than {DEEPEST} deep.")
+            raise self.refused(f"Calls are nested more than {DEEPEST} deep.")
         self.depth += 1
         before = self.here
         try:
@@ -524,13 +518,13 @@ class Interpreter:
             if not plain and function.name.rpartition(".")[2] in function.function.__globals__ and (
                 function.function.__globals__[function.name.rpartition(".")[2]] is not function.function
             ):
-                self.refuse(f"{function.name} is decorated.", "Call it without the decorator.")
+                raise self.refused(f"{function.name} is decorated.", "Call it without the decorator.")
         scope = Scope(local_names(node), function.variables, function.source)
         names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
         given = dict(zip(names, args, strict=False))
         rest = args[len(names):]
         if rest and node.args.vararg is None:
-            self.refuse(f"{function.name} is called with too many arguments.")
+            raise self.refused(f"{function.name} is called with too many arguments.")
         if node.args.vararg is not None:
             given[node.args.vararg.arg] = tuple(rest)
         only = [each.arg for each in node.args.kwonlyargs]
@@ -539,12 +533,12 @@ class Interpreter:
         for name, value in keywords.items():
             if (name in names or name in only) and name not in positional:
                 if name in given:
-                    self.refuse(f"{function.name} gets {name} twice.")
+                    raise self.refused(f"{function.name} gets {name} twice.")
                 given[name] = value
             elif node.args.kwarg is not None:
                 extra[name] = value
             else:
-                self.refuse(f"{function.name} has no parameter {name}.")
+                raise self.refused(f"{function.name} has no parameter {name}.")
         if node.args.kwarg is not None:
             given[node.args.kwarg.arg] = self.own(extra)
         for name, value in zip(names[len(names) - len(function.defaults):], function.defaults, strict=True):
@@ -553,7 +547,7 @@ class Interpreter:
             given.setdefault(name, value)
         for name in (*names, *only):
             if name not in given:
-                self.refuse(f"{function.name} is called without {name}.")
+                raise self.refused(f"{function.name} is called without {name}.")
         scope.values.update(given)
         return scope
 
@@ -568,7 +562,7 @@ class Interpreter:
     def step(self, node: ast.AST, scope: Scope) -> None:
         self.steps += 1
         if self.steps > MOST_STEPS:
-            self.refuse(f"More than {MOST_STEPS:,} steps on one path.")
+            raise self.refused(f"More than {MOST_STEPS:,} steps on one path.")
         if hasattr(node, "lineno"):
             if self.here is None or self.here.line != node.lineno or self.here.file not in scope.source.file:
                 self.here = scope.source.place(node)
@@ -611,11 +605,11 @@ class Interpreter:
                 pass
             case ast.FunctionDef():
                 if statement.decorator_list:
-                    self.refuse("A decorated function inside the program is not followed.")
+                    raise self.refused("A decorated function inside the program is not followed.")
                 scope.values[statement.name] = self.closure(statement, statement.name, scope)
             case ast.Assert(test=test):
                 if not self.truth(self.evaluate(test, scope)):
-                    self.refuse("An assertion fails on some path.", "Return a value instead.")
+                    raise self.refused("An assertion fails on some path.", "Return a value instead.")
             case ast.Import(names=names):
                 for alias in names:
                     module = _imported(self, alias.name)
@@ -624,18 +618,18 @@ class Interpreter:
                 module = _imported(self, name, whole=True)
                 for alias in names:
                     if alias.name == "*" or not hasattr(module, alias.name):
-                        self.refuse("An import inside the program is not followed.")
+                        raise self.refused("An import inside the program is not followed.")
                     scope.values[alias.asname or alias.name] = getattr(module, alias.name)
             case ast.Raise():
-                self.refuse("The program raises an exception on some path.", "Return a value instead.")
+                raise self.refused("The program raises an exception on some path.", "Return a value instead.")
             case _:
-                self.refuse(f"The statement `{type(statement).__name__.lower()}` is not followed.")
+                raise self.refused(f"The statement `{type(statement).__name__.lower()}` is not followed.")
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
             case ast.Name(id=name):
                 if name not in scope.names:
-                    self.refuse(f"The variable {name} outside the function is changed.", _STATE)
+                    raise self.refused(f"The variable {name} outside the function is changed.", _STATE)
                 scope.values[name] = value
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 values = list(self.iterate(value))
@@ -643,19 +637,19 @@ class Interpreter:
                 if starred:
                     after = len(targets) - starred[0] - 1
                     if len(values) < len(targets) - 1:
-                        self.refuse("Too few values to unpack.")
+                        raise self.refused("Too few values to unpack.")
                     middle = self.own(values[starred[0]:len(values) - after])
                     values = [*values[:starred[0]], middle, *values[len(values) - after:]]
                 if len(values) != len(targets):
-                    self.refuse("The number of values to unpack is not that of the targets.")
+                    raise self.refused("The number of values to unpack is not that of the targets.")
                 for each, part in zip(targets, values, strict=True):
                     self.assign(each.value if isinstance(each, ast.Starred) else each, part, scope)
             case ast.Subscript(value=container, slice=index):
                 self.store(self.evaluate(container, scope), self.evaluate(index, scope), value)
             case ast.Attribute():
-                self.refuse("An attribute is changed.", _STATE)
+                raise self.refused("An attribute is changed.", _STATE)
             case _:
-                self.refuse("This assignment is not followed.")
+                raise self.refused("This assignment is not followed.")
 
     def store(self, container: Any, index: Any, value: Any) -> None:
         """container[index] = value."""
@@ -663,11 +657,11 @@ class Interpreter:
             container.store(self, index, value)
             return
         if not isinstance(container, list | dict):
-            self.refuse(f"An item of a {type(container).__name__} is changed.")
+            raise self.refused(f"An item of a {type(container).__name__} is changed.")
         if not self.owns(container):
-            self.refuse("A container from outside the program, or the data, is changed.", _STATE)
+            raise self.refused("A container from outside the program, or the data, is changed.", _STATE)
         if not concrete(index):
-            self.refuse("A place that depends on the data or on noise is written to.", "Use `+=`, or np.bincount.")
+            raise self.refused("A place that depends on the data or on noise is written to.", "Use `+=`, or np.bincount.")
         if self.path.merging:
             if isinstance(index, slice) or (isinstance(container, dict) and index not in container):
                 raise CannotMerge
@@ -683,19 +677,19 @@ class Interpreter:
             value = self.evaluate(statement.value, scope)
             if isinstance(before, Array):
                 if target.id not in scope.names:
-                    self.refuse(f"The variable {target.id} outside the function is changed.", _STATE)
+                    raise self.refused(f"The variable {target.id} outside the function is changed.", _STATE)
                 before.changed(self, operation, value)
                 return
             if isinstance(before, np.ndarray):
-                self.refuse("An array from outside the program is changed.", _STATE)
+                raise self.refused("An array from outside the program is changed.", _STATE)
             if isinstance(before, list):
                 if operation is not ast.Add:
-                    self.refuse("This change of a list is not followed.")
+                    raise self.refused("This change of a list is not followed.")
                 self.changing(before)
                 before.extend(self.iterate(value))
                 return
             if isinstance(before, dict | set):
-                self.refuse("This change of a container is not followed.")
+                raise self.refused("This change of a container is not followed.")
             self.assign(target, self.binary(operation, before, value), scope)
         elif isinstance(target, ast.Subscript):
             container = self.evaluate(target.value, scope)
@@ -707,22 +701,22 @@ class Interpreter:
             before = self.item(container, index)
             if isinstance(before, Array | list | np.ndarray):
                 if not isinstance(before, Array):
-                    self.refuse("This change of a container is not followed.")
+                    raise self.refused("This change of a container is not followed.")
                 before.changed(self, operation, value)
                 return
             self.store(container, index, self.binary(operation, before, value))
         else:
-            self.refuse("An attribute is changed.", _STATE)
+            raise self.refused("An attribute is changed.", _STATE)
 
     def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
         """container[index] += value where the index depends on one record."""
         single = self.number(index).single()
         if single is None or not single[1].is_whole or isinstance(container, dict):
-            self.refuse("A place that depends on the data or on noise is written to.", "Use np.bincount.")
+            raise self.refused("A place that depends on the data or on noise is written to.", "Use np.bincount.")
         length = self.length(container)
         low, high = single[1].extremes()
         if low is None or high is None or low < 0 or high >= length:
-            self.refuse("An index may be outside of the list for some record.")
+            raise self.refused("An index may be outside of the list for some record.")
         for place in range(int(low), int(high) + 1):
             hit = self.compare(index, "==", place)
             added = self.where(hit, value, 0) if isinstance(hit, Cell) else (value if hit else 0)
@@ -733,7 +727,7 @@ class Interpreter:
         if self.path.merging:
             raise CannotMerge
         if not self.owns(container):
-            self.refuse("A container from outside the program, or the data, is changed.", _STATE)
+            raise self.refused("A container from outside the program, or the data, is changed.", _STATE)
 
     def branch(self, statement: ast.If, scope: Scope) -> None:
         test = self.evaluate(statement.test, scope)
@@ -888,7 +882,7 @@ class Interpreter:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 parts = [None if each is None else self.evaluate(each, scope) for each in (lower, upper, step)]
                 if not all(map(concrete, parts)):
-                    self.refuse("The bounds of a slice depend on the data or on noise.")
+                    raise self.refused("The bounds of a slice depend on the data or on noise.")
                 return slice(*(self.plain(part) for part in parts))
             case ast.Tuple(elts=parts):
                 return tuple(self.parts(parts, scope))
@@ -898,7 +892,7 @@ class Interpreter:
                 made: dict[Any, Any] = {}
                 for key, value in zip(keys, values, strict=True):
                     if key is None:
-                        self.refuse("`**` in a dict is not followed.")
+                        raise self.refused("`**` in a dict is not followed.")
                     made[self.hashable(self.evaluate(key, scope))] = self.evaluate(value, scope)
                 return self.own(made)
             case ast.Set(elts=parts):
@@ -917,22 +911,22 @@ class Interpreter:
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
                 result = self.evaluate(value, scope)
                 if name not in scope.names:
-                    self.refuse("A walrus inside a comprehension is not followed.")
+                    raise self.refused("A walrus inside a comprehension is not followed.")
                 scope.values[name] = result
                 return result
             case ast.Yield(value=value):
                 if value is None:
-                    self.refuse("A `yield` without a distribution.")
+                    raise self.refused("A `yield` without a distribution.")
                 return self.drawn(self.evaluate(value, scope))
             case ast.YieldFrom(value=value):
                 started = self.evaluate(value, scope)
                 if not isinstance(started, Started):
-                    self.refuse("`yield from` is followed for generators that yield their draws.")
+                    raise self.refused("`yield from` is followed for generators that yield their draws.")
                 return self.follow(started.function, started.args, started.keywords, running=True)
             case ast.JoinedStr(values=values):
                 return self.formatted(values, scope)
             case _:
-                self.refuse(f"The expression `{type(node).__name__}` is not followed.")
+                raise self.refused(f"The expression `{type(node).__name__}` is not followed.")
 
     def parts(self, nodes: list[ast.expr], scope: Scope) -> Iterator[Any]:
         for node in nodes:
@@ -950,21 +944,21 @@ class Interpreter:
             assert isinstance(value, ast.FormattedValue)
             shown = self.evaluate(value.value, scope)
             if not plain(shown) or value.format_spec is not None or value.conversion != -1:
-                self.refuse("A number that depends on the data or on noise is made a string.", "Release the number.")
+                raise self.refused("A number that depends on the data or on noise is made a string.", "Release the number.")
             parts.append(str(shown))
         return "".join(parts)
 
     def operate(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         if isinstance(left, Public) or isinstance(right, Public):
             if not public(left) or not public(right):
-                self.refuse("A number is combined with one that depends on the length of the stream.")
+                raise self.refused("A number is combined with one that depends on the length of the stream.")
             return PUBLIC
 
         if isinstance(left, Array | np.ndarray) or isinstance(right, Array | np.ndarray):
             return Array.operated(self, operation, left, right)
         if isinstance(left, list | tuple | str) or isinstance(right, list | tuple | str):
             return self._of_sequences(operation, left, right)
-        if isinstance(left, Condition | Cell) and isinstance(right, Condition | Cell | bool) or (
+        if (isinstance(left, Condition | Cell) and isinstance(right, Condition | Cell | bool)) or (
             isinstance(left, bool) and isinstance(right, Condition | Cell)
         ):
             if operation in (ast.BitAnd, ast.BitOr, ast.BitXor):
@@ -979,7 +973,7 @@ class Interpreter:
             for each in (left, right)
         )
         if one is None or other is None:
-            self.refuse("`&`, `|` or `^` of something that is no condition.")
+            raise self.refused("`&`, `|` or `^` of something that is no condition.")
         if isinstance(one, bool) and isinstance(other, bool):
             return bool(_BINARY[operation](one, other))
         if isinstance(one, Cell) and isinstance(other, Cell) and one.record != other.record:
@@ -995,12 +989,12 @@ class Interpreter:
 
     def _of_sequences(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         if not all(isinstance(each, PLAIN) for each in (left, right)):
-            self.refuse(f"The operator {_SYMBOLS.get(operation)} of a list and a number that depends on the data or on "
+            raise self.refused(f"The operator {_SYMBOLS.get(operation)} of a list and a number that depends on the data or on "
                         "noise.")
         if operation in (ast.Add, ast.Mult) or (concrete(left) and concrete(right)):
             made = self.plainly(_BINARY[operation], left, right)
             return self.own(made) if isinstance(made, list) else made
-        self.refuse("This operation on a list is not followed.")
+        raise self.refused("This operation on a list is not followed.")
 
     def unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(value, Array | np.ndarray):
@@ -1018,10 +1012,10 @@ class Interpreter:
                 return value if is_symbolic(value) else self.plainly(operator.pos, value)
             case ast.Invert():
                 if isinstance(value, Condition) or (isinstance(value, Cell) and value.is_condition):
-                    self.refuse("`~` of a condition is that of a whole number in Python, and of a bool in numpy.",
+                    raise self.refused("`~` of a condition is that of a whole number in Python, and of a bool in numpy.",
                                 "Write `not`, or np.logical_not.")
                 return self.plainly(operator.invert, value)
-        self.refuse("This operator is not followed.")
+        raise self.refused("This operator is not followed.")
 
     def chain(self, node: ast.Compare, scope: Scope) -> Any:
         left = self.evaluate(node.left, scope)
@@ -1049,7 +1043,7 @@ class Interpreter:
                         return False
                     result = True
                 if not isinstance(result, bool | Cell):
-                    self.refuse("This chain of comparisons is not followed.")
+                    raise self.refused("This chain of comparisons is not followed.")
             left = right
         return result
 
@@ -1062,7 +1056,7 @@ class Interpreter:
                 else:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
-            self.refuse("`is` compares objects, not values.", "Use `==`.")
+            raise self.refused("`is` compares objects, not values.", "Use `==`.")
         if isinstance(op, ast.In | ast.NotIn):
             found = self.contained(left, right)
             return found if isinstance(op, ast.In) else self.unary(ast.Not(), found)
@@ -1073,22 +1067,22 @@ class Interpreter:
             right, Noise
         ):
             if not concrete(left) or not concrete(right):
-                self.refuse("Containers of numbers that depend on the data or on noise are compared.")
+                raise self.refused("Containers of numbers that depend on the data or on noise are compared.")
             for each in (left, right):
                 if not isinstance(each, PLAIN) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
-                    self.refuse(f"A comparison with a value of type {type(each).__name__} is not followed.")
+                    raise self.refused(f"A comparison with a value of type {type(each).__name__} is not followed.")
             return self.plainly(_OPERATORS[symbol], left, right)
         return self.compare(left, symbol, right)
 
     def contained(self, value: Any, container: Any) -> Any:
         if isinstance(container, range) or not isinstance(container, list | tuple | set | frozenset | dict | str):
-            self.refuse("`in` is followed for lists, tuples, sets and dicts.")
+            raise self.refused("`in` is followed for lists, tuples, sets and dicts.")
         if concrete(value) and concrete(container):
             return self.plainly(operator.contains, container, value)
         if not is_symbolic(value) and isinstance(container, dict) and concrete(tuple(container)) and concrete(value):
             return self.plainly(operator.contains, container, value)
         if isinstance(container, str):
-            self.refuse("`in` of a string and a record is not followed.")
+            raise self.refused("`in` of a string and a record is not followed.")
         found: Any = False
         for each in container:
             equal = self.one_comparison(ast.Eq(), value, each)
@@ -1113,7 +1107,7 @@ class Interpreter:
             if index and isinstance(value, Cell) and value.is_condition:
                 # both sides as one condition, if the second is one of the same record
                 try:
-                    other = self.attempt(scope, lambda part=part: self.evaluate(part, scope))  # type: ignore[misc]
+                    other = self.attempt(scope, functools.partial(self.evaluate, part, scope))
                 except CannotMerge:
                     other = None
                 if isinstance(other, bool) or (
@@ -1148,7 +1142,7 @@ class Interpreter:
     ) -> Iterator[Any]:
         clause = generators[0]
         if clause.is_async:
-            self.refuse("An asynchronous comprehension is not followed.")
+            raise self.refused("An asynchronous comprehension is not followed.")
         for value in self.iterate(values):
             self.assign(clause.target, value, inner)
             if all(self.truth(self.evaluate(condition, inner)) for condition in clause.ifs):
@@ -1169,11 +1163,11 @@ class Interpreter:
             return iter(value)
         if isinstance(value, set | frozenset):
             if len(value) > 1:
-                self.refuse("The order of a set is not followed.", "Sort it.")
+                raise self.refused("The order of a set is not followed.", "Sort it.")
             return iter(value)
         if hasattr(value, "__dpaudit_items__"):
             return value.__dpaudit_items__(self)  # type: ignore[no-any-return]
-        self.refuse(f"A loop over a value of type {type(value).__name__} is not followed.")
+        raise self.refused(f"A loop over a value of type {type(value).__name__} is not followed.")
 
     def length(self, value: Any) -> Any:
         if isinstance(value, Array):
@@ -1184,7 +1178,7 @@ class Interpreter:
             return len(value)
         if isinstance(value, np.ndarray) and value.ndim:
             return len(value)
-        self.refuse(f"The length of a value of type {type(value).__name__} is not followed.")
+        raise self.refused(f"The length of a value of type {type(value).__name__} is not followed.")
 
     def plain(self, value: Any) -> Any:
         """A constant form as a number of Python."""
@@ -1196,10 +1190,10 @@ class Interpreter:
     def hashable(self, value: Any) -> Any:
         value = self.plain(value)
         if not concrete(value):
-            self.refuse("A value that depends on the data or on noise is used as a key.",
+            raise self.refused("A value that depends on the data or on noise is used as a key.",
                         "Count with np.bincount, or over a fixed list of keys.")
         if not isinstance(value, PLAIN):
-            self.refuse(f"A key of type {type(value).__name__} is not followed.")
+            raise self.refused(f"A key of type {type(value).__name__} is not followed.")
         self.plainly(hash, value)
         return value
 
@@ -1214,33 +1208,33 @@ class Interpreter:
             return self.cell(container, self._each(container, index, operator.getitem, swapped=False))
         if isinstance(index, Cell) and isinstance(index.function, Table) and concrete(container):
             if not isinstance(container, list | tuple | dict | str):
-                self.refuse("This lookup by a record is not followed.")
+                raise self.refused("This lookup by a record is not followed.")
             return self.cell(index, self._each(index, container, operator.getitem, swapped=True))
         if isinstance(container, list | tuple | str | range) or isinstance(container, dict):
             if isinstance(index, Cell | Form) and isinstance(container, list | tuple) and concrete(container):
                 return self.looked_up(container, index)
             if not concrete(index):
-                self.refuse("An item is looked up by a number that depends on the data or on noise.")
+                raise self.refused("An item is looked up by a number that depends on the data or on noise.")
             made = self.plainly(operator.getitem, container, index)
             return self.own(made) if isinstance(index, slice) and isinstance(made, list) else made
         if isinstance(container, type):
             return container  # list[float]
-        self.refuse(f"An item of a value of type {type(container).__name__} is not followed.")
+        raise self.refused(f"An item of a value of type {type(container).__name__} is not followed.")
 
     def looked_up(self, container: list[Any] | tuple[Any, ...], index: Cell | Form) -> Any:
         """An item of a fixed list, by a whole number that depends on one record."""
         single = self.number(index).single()
         if single is None or not single[1].is_whole:
-            self.refuse("An item is looked up by a number that depends on the data or on noise.")
+            raise self.refused("An item is looked up by a number that depends on the data or on noise.")
         low, high = single[1].extremes()
         if low is None or high is None or low < 0 or high >= len(container):
-            self.refuse("An index may be outside of the list for some record.")
+            raise self.refused("An index may be outside of the list for some record.")
         value = self.number(container[int(low)])
         for place in range(int(low) + 1, int(high) + 1):
             hit = self.compare(index, "==", place)
             if isinstance(hit, Cell):
                 value = self.number(self.where(hit, self.number(container[place]), value))
-        return simple(value)
+        return (value)
 
     def attribute(self, value: Any, name: str) -> Any:
         """value.name."""
@@ -1251,12 +1245,12 @@ class Interpreter:
         if isinstance(value, Form | Cell | Condition):
             if name == "item":
                 return Native("item", lambda: value)
-            self.refuse(f"The attribute {name} of a number that depends on the data or on noise is not followed.")
+            raise self.refused(f"The attribute {name} of a number that depends on the data or on noise is not followed.")
         if (method := self.library.method(self, value, name)) is not None:
             return method
         if isinstance(value, types.ModuleType):
             if name not in vars(value) and not hasattr(value, name):
-                self.refuse(f"The module {value.__name__} has no attribute {name}.")
+                raise self.refused(f"The module {value.__name__} has no attribute {name}.")
             return getattr(value, name)
         if isinstance(value, type):
             found = inspect.getattr_static(value, name, None)
@@ -1268,22 +1262,22 @@ class Interpreter:
                 return found
             if found is not None and not hasattr(type(found), "__get__"):
                 return found
-            self.refuse(f"The attribute {name} of the class {value.__name__} is not followed.")
+            raise self.refused(f"The attribute {name} of the class {value.__name__} is not followed.")
         if isinstance(value, PLAIN) or isinstance(value, Native | Bound | Interpreted | Noise | Compared | Random):
-            self.refuse(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
+            raise self.refused(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
         return self.member(value, name)
 
     def member(self, value: Any, name: str) -> Any:
         """An attribute of an object that existed before the program ran."""
         kind = type(value)
         if isinstance(value, AppliedTo):
-            self.refuse("A mechanism applied to data is looked into.")
+            raise self.refused("A mechanism applied to data is looked into.")
         if kind.__getattribute__ is not object.__getattribute__ or hasattr(kind, "__getattr__"):
-            self.refuse(f"The class {kind.__name__} computes its attributes.")
+            raise self.refused(f"The class {kind.__name__} computes its attributes.")
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):
             if found.fget is None:
-                self.refuse(f"The property {name} cannot be read.")
+                raise self.refused(f"The property {name} cannot be read.")
             return self.call(found.fget, (value,), {})
         if isinstance(found, functools.cached_property):
             return self.call(found.func, (value,), {})
@@ -1304,7 +1298,7 @@ class Interpreter:
             return Bound(found.__func__, kind)
         if found is not None and not hasattr(type(found), "__get__"):
             return found
-        self.refuse(f"The attribute {name} of a {kind.__name__} is not followed.")
+        raise self.refused(f"The attribute {name} of a {kind.__name__} is not followed.")
 
     def calling(self, node: ast.Call, scope: Scope) -> Any:
         callee = self.evaluate(node.func, scope)
@@ -1326,7 +1320,7 @@ class Interpreter:
             if keyword.arg is None:
                 more = self.evaluate(keyword.value, scope)
                 if not isinstance(more, dict):
-                    self.refuse("`**` of something that is no dict is not followed.")
+                    raise self.refused("`**` of something that is no dict is not followed.")
                 keywords.update(more)
             else:
                 keywords[keyword.arg] = self.evaluate(keyword.value, scope)
@@ -1353,9 +1347,9 @@ class Interpreter:
             elif clause.ifs:
                 test = self.logical(ast.BoolOp(op=ast.And(), values=clause.ifs, lineno=node.lineno), inner)
             if isinstance(test, Cell) and test.is_condition:
-                held = test
+                added_once = functools.partial(self._added, test, node.elt, inner, by_length=by_length)
                 try:
-                    added = self.attempt(inner, lambda: self._added(held, node.elt, inner, by_length=by_length))
+                    added = self.attempt(inner, added_once)
                 except CannotMerge:
                     if self.path.merging:
                         raise
@@ -1375,11 +1369,6 @@ class Interpreter:
 # --- helpers ---
 
 
-def simple(form: Form) -> Form:
-    """The form."""
-    return form
-
-
 def _as_noise(value: Any) -> Any:
     """A distribution of the language as noise of the interpreter."""
     if isinstance(value, Real) and value.noise_kind is not None:
@@ -1392,6 +1381,13 @@ def _as_noise(value: Any) -> Any:
         if factor:
             return Chosen(tuple(constant(sign * each) for each in value.scores.tolist()), 1 / abs(factor), labels)
     return value
+
+
+def _of_one_record(one: Cell, other: Any) -> bool:
+    """Whether an operation of a cell with another value can be done value by value."""
+    if isinstance(other, Cell):
+        return other.record == one.record and isinstance(other.function, Table)
+    return not is_symbolic(other) and isinstance(other, PLAIN)
 
 
 def _special(value: Any, name: str) -> types.FunctionType | None:
@@ -1408,7 +1404,7 @@ def _imported(interpreter: Interpreter, name: str, *, whole: bool = False) -> ty
     import sys
 
     if name not in sys.modules:
-        interpreter.refuse("An import inside the program is not followed.", "Import at the top of the file.")
+        raise interpreter.refused("An import inside the program is not followed.", "Import at the top of the file.")
     return sys.modules[name if whole else name.partition(".")[0]]
 
 
@@ -1460,6 +1456,10 @@ def _targets(generators: list[ast.comprehension]) -> set[str]:
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq, "!=": operator.ne,
+}
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": lambda x, y: bool(x >= y), ">": lambda x, y: bool(x > y), "<=": lambda x, y: bool(x <= y),
+    "<": lambda x, y: bool(x < y), "==": lambda x, y: bool(x == y), "!=": lambda x, y: bool(x != y),
 }
 _COMPARED: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=", ast.Gt: ">", ast.LtE: "<=", ast.Lt: "<", ast.Eq: "==", ast.NotEq: "!=",

@@ -44,7 +44,7 @@ def known(callee: Any) -> Handler | None:
         try:
             inspect.signature(handler).bind(interpreter, *args, **keywords)
         except TypeError:
-            interpreter.refuse(f"{getattr(callee, '__name__', callee)} is called with arguments that are not followed.")
+            raise interpreter.refused(f"{getattr(callee, '__name__', callee)} is called with arguments that are not followed.")
         return handler(interpreter, *args, **keywords)
 
     return checked
@@ -69,7 +69,7 @@ def _extreme(sign: int) -> Handler:
         items = list(interpreter.iterate(values[0])) if len(values) == 1 else list(values)
         if not items:
             if default is ...:
-                interpreter.refuse("The program raises ValueError: max or min of nothing.")
+                raise interpreter.refused("The program raises ValueError: max or min of nothing.")
             return default
         keys = items if key is None else [interpreter.call(key, (item,), {}) for item in items]
         if all(map(concrete, keys)):
@@ -136,7 +136,7 @@ def _sorted(interpreter: Interpreter, values: Any, *, key: Any = None, reverse: 
     items = list(interpreter.iterate(values))
     keys = items if key is None else [interpreter.call(key, (item,), {}) for item in items]
     if not concrete(reverse):
-        interpreter.refuse("The order of sorting depends on the data or on noise.")
+        raise interpreter.refused("The order of sorting depends on the data or on noise.")
     if all(map(concrete, keys)):
         order = interpreter.plainly(lambda: sorted(range(len(items)), key=lambda index: keys[index], reverse=reverse))
     else:
@@ -146,7 +146,7 @@ def _sorted(interpreter: Interpreter, values: Any, *, key: Any = None, reverse: 
 
 def _order(interpreter: Interpreter, keys: list[Any], sign: int) -> list[int]:
     if len(keys) > MOST_SORTED:
-        interpreter.refuse(f"More than {MOST_SORTED} numbers that depend on the data or on noise are sorted.")
+        raise interpreter.refused(f"More than {MOST_SORTED} numbers that depend on the data or on noise are sorted.")
     left, order = list(range(len(keys))), []
     while len(left) > 1:
         first = left[_choose(interpreter, [keys[index] for index in left], sign)]
@@ -176,7 +176,7 @@ def _range(interpreter: Interpreter, *bounds: Any) -> Any:
     if len(bounds) == 1 and hasattr(bounds[0], "__dpaudit_range__"):
         return bounds[0].__dpaudit_range__(interpreter)
     if not all(map(concrete, bounds)):
-        interpreter.refuse("A range depends on the data or on noise.")
+        raise interpreter.refused("A range depends on the data or on noise.")
     return interpreter.plainly(range, *bounds)
 
 
@@ -193,7 +193,7 @@ def _zip(interpreter: Interpreter, *values: Any, strict: bool = False) -> Iterat
         try:
             yield from zip(*iterators, strict=strict)
         except ValueError:
-            interpreter.refuse("The program raises ValueError: zip of other lengths.")
+            raise interpreter.refused("The program raises ValueError: zip of other lengths.")
 
     return turns()
 
@@ -228,7 +228,7 @@ def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
     if is_symbolic(value):
         return interpreter.number(value)
     if not isinstance(value, PLAIN):
-        interpreter.refuse(f"A value of type {type(value).__name__} is made a float.")
+        raise interpreter.refused(f"A value of type {type(value).__name__} is made a float.")
     return interpreter.plainly(float, value)
 
 
@@ -238,7 +238,7 @@ def _int(interpreter: Interpreter, value: Any = 0) -> Any:
     if is_symbolic(value):
         return truncated(interpreter, value)
     if not isinstance(value, PLAIN):
-        interpreter.refuse(f"A value of type {type(value).__name__} is made an int.")
+        raise interpreter.refused(f"A value of type {type(value).__name__} is made an int.")
     return interpreter.plainly(int, value)
 
 
@@ -259,7 +259,7 @@ def truncated(interpreter: Interpreter, value: Any) -> Any:
         return interpreter.binary(ast.Mult, -1, interpreter.floor(negated))
     positive = interpreter.compare(form, ">=", 0)
     if not isinstance(positive, Cell):
-        interpreter.refuse("A sum of several records, or noise, is rounded.", "Release it as it is.")
+        raise interpreter.refused("A sum of several records, or noise, is rounded.", "Release it as it is.")
     return interpreter.where(
         positive, interpreter.floor(form), interpreter.binary(ast.Mult, -1, interpreter.floor(negated))
     )
@@ -277,7 +277,7 @@ def _bool(interpreter: Interpreter, value: Any = False) -> Any:
 
 def _round(interpreter: Interpreter, value: Any, digits: Any = None) -> Any:
     if not concrete(value) or not concrete(digits):
-        interpreter.refuse("A number that depends on the data or on noise is rounded.", "Release it as it is.")
+        raise interpreter.refused("A number that depends on the data or on noise is rounded.", "Release it as it is.")
     return interpreter.plainly(round, value, digits)
 
 
@@ -291,7 +291,7 @@ def _all(interpreter: Interpreter, values: Any) -> Any:
 
 def _reversed(interpreter: Interpreter, values: Any) -> Any:
     if not isinstance(values, list | tuple | range | str | Array | np.ndarray):
-        interpreter.refuse("reversed of this value is not followed.")
+        raise interpreter.refused("reversed of this value is not followed.")
     return iter(list(interpreter.iterate(values))[::-1])
 
 
@@ -309,11 +309,11 @@ def _filter(interpreter: Interpreter, function: Any, values: Any) -> Any:
 
 def _next(interpreter: Interpreter, values: Any, default: Any = ...) -> Any:
     if not isinstance(values, Iterator):
-        interpreter.refuse("next of this value is not followed.")
+        raise interpreter.refused("next of this value is not followed.")
     for value in values:
         return value
     if default is ...:
-        interpreter.refuse("The program raises StopIteration.")
+        raise interpreter.refused("The program raises StopIteration.")
     return default
 
 
@@ -323,16 +323,16 @@ def _iter(interpreter: Interpreter, values: Any) -> Any:
 
 def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
     if not concrete(value) and not isinstance(value, list | tuple | dict | set):
-        interpreter.refuse("The type of a number that depends on the data or on noise is asked for.",
+        raise interpreter.refused("The type of a number that depends on the data or on noise is asked for.",
                            "Let all records have one type.")
     types = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(type(kind) is type for kind in types):
-        interpreter.refuse("isinstance of this class is not followed.")
+        raise interpreter.refused("isinstance of this class is not followed.")
     return isinstance(value, types)
 
 
 def _print(interpreter: Interpreter, *values: Any, **keywords: Any) -> None:
-    interpreter.refuse("The program prints.", "Remove the print.")
+    raise interpreter.refused("The program prints.", "Remove the print.")
 
 
 def _plain(function: Callable[..., Any]) -> Handler:
@@ -343,7 +343,7 @@ def _plain(function: Callable[..., Any]) -> Handler:
                 values[0], interpreter._each(values[0], None, lambda x, _: function(x), swapped=False)
             )
         if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
-            interpreter.refuse(
+            raise interpreter.refused(
                 f"{function.__name__} of a number that depends on the data or on noise is not linear.",
                 "Give a finite domain of records.",
             )
@@ -408,7 +408,7 @@ def _kind(interpreter: Interpreter, dtype: Any) -> str | None:
     for known_type, kind in _DTYPES.items():
         if dtype is known_type or (isinstance(dtype, str) and dtype == known_type):
             return kind
-    interpreter.refuse("This dtype is not followed.", "Use float, int or bool.")
+    raise interpreter.refused("This dtype is not followed.", "Use float, int or bool.")
 
 
 def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
@@ -416,7 +416,7 @@ def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
     if not isinstance(value, Array | np.ndarray | list | tuple | range) and not is_symbolic(value) and hasattr(
         value, "__iter__"
     ):
-        interpreter.refuse(f"An array of a {type(value).__name__} is not followed.", "Make it a list first.")
+        raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.", "Make it a list first.")
     return array(interpreter, value, kind)
 
 
@@ -435,9 +435,9 @@ def _shape(interpreter: Interpreter, shape: Any) -> tuple[int, ...]:
     shape = interpreter.plain(shape)
     parts = tuple(map(interpreter.plain, shape)) if isinstance(shape, tuple | list) else (shape,)
     if not all(isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 0 for part in parts):
-        interpreter.refuse("The shape of an array depends on the data or on noise, or is no whole number.")
+        raise interpreter.refused("The shape of an array depends on the data or on noise, or is no whole number.")
     if math.prod(parts) > 20_000:
-        interpreter.refuse("An array has more than 20,000 elements.")
+        raise interpreter.refused("An array has more than 20,000 elements.")
     return tuple(int(part) for part in parts)
 
 
@@ -474,7 +474,7 @@ def _evaluated(function: Callable[..., Any]) -> Handler:
     def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
         values = tuple(map(interpreter.plain, values))
         if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
-            interpreter.refuse(f"np.{function.__name__} of numbers that depend on the data or on noise.")
+            raise interpreter.refused(f"np.{function.__name__} of numbers that depend on the data or on noise.")
         result = interpreter.plainly(function, *values, **keywords)
         return array(interpreter, result) if isinstance(result, np.ndarray) else result.item() if isinstance(
             result, np.generic
@@ -501,7 +501,7 @@ def _total(interpreter: Interpreter, parts: list[Any]) -> Any:
 def _np_mean(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
     def average(parts: list[Any]) -> Any:
         if not parts:
-            interpreter.refuse("The mean of nothing.")
+            raise interpreter.refused("The mean of nothing.")
         return interpreter.binary(ast.Div, _total(interpreter, parts), len(parts))
 
     return Array.of(interpreter, value).reduced(interpreter, average, axis, "float")
@@ -517,7 +517,7 @@ def _np_arg(sign: int) -> Handler:
 
         def place(parts: list[Any]) -> int:
             if not parts:
-                interpreter.refuse("The place of the largest of nothing.")
+                raise interpreter.refused("The place of the largest of nothing.")
             return _choose(interpreter, parts, sign)
 
         return mine.reduced(interpreter, place, axis, "int")
@@ -583,7 +583,7 @@ def _np_cumsum(interpreter: Interpreter, value: Any) -> Array:
 def _np_diff(interpreter: Interpreter, value: Any) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1 or mine.kind == "bool":
-        interpreter.refuse("np.diff of this array is not followed.")
+        raise interpreter.refused("np.diff of this array is not followed.")
     parts = list(mine.values)
     return array(
         interpreter, [interpreter.binary(ast.Sub, y, x) for x, y in itertools.pairwise(parts)], mine.kind
@@ -593,20 +593,20 @@ def _np_diff(interpreter: Interpreter, value: Any) -> Array:
 def _np_bincount(interpreter: Interpreter, value: Any, *, minlength: Any = 0) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1 or mine.kind != "int":
-        interpreter.refuse("np.bincount needs a vector of whole numbers.")
+        raise interpreter.refused("np.bincount needs a vector of whole numbers.")
     parts = list(mine.values)
     length = interpreter.plain(minlength)
     if not isinstance(length, int):
-        interpreter.refuse("minlength depends on the data or on noise.")
+        raise interpreter.refused("minlength depends on the data or on noise.")
     for part in parts:
         form = interpreter.number(part)
         if form.has_noise:
-            interpreter.refuse("np.bincount of noise is not followed.")
+            raise interpreter.refused("np.bincount of noise is not followed.")
         low, high = form.extremes()
         if low is None or high is None or low < 0 or not interpreter.is_whole(form):
-            interpreter.refuse("np.bincount of numbers that may be below 0 or no whole numbers.")
+            raise interpreter.refused("np.bincount of numbers that may be below 0 or no whole numbers.")
         if high >= length and form.has_data:
-            interpreter.refuse(
+            raise interpreter.refused(
                 "The length of np.bincount depends on the data.", "Set minlength to the number of possible values."
             )
         length = max(length, int(high) + 1)
@@ -634,20 +634,20 @@ def _indicator(interpreter: Interpreter, condition: Any) -> Any:
     return int(interpreter.truth(condition))
 
 
-def _np_histogram(interpreter: Interpreter, value: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002
+def _np_histogram(interpreter: Interpreter, value: Any, bins: Any = 10, range: Any = None) -> Any:
     parts = list(Array.of(interpreter, value).values.ravel())
     bins = interpreter.plain(bins)
     if isinstance(bins, int) and not isinstance(bins, bool):
         if range is None or not concrete(range):
-            interpreter.refuse("The bins of np.histogram depend on the data.", "Give range=(low, high).")
+            raise interpreter.refused("The bins of np.histogram depend on the data.", "Give range=(low, high).")
         edges = interpreter.plainly(np.linspace, *range, bins + 1).tolist()
     else:
         held = Array.of(interpreter, bins) if isinstance(bins, Array | np.ndarray | list | tuple) else None
         if held is None or any(map(is_symbolic, held.values.ravel())) or range is not None:
-            interpreter.refuse("The bins of np.histogram are not followed.")
+            raise interpreter.refused("The bins of np.histogram are not followed.")
         edges = list(held.values)
     if len(edges) < 2 or sorted(edges) != edges:
-        interpreter.refuse("The bins of np.histogram do not increase.")
+        raise interpreter.refused("The bins of np.histogram do not increase.")
     counts = []
     for index, (low, high) in enumerate(itertools.pairwise(edges)):
         total: Any = 0
@@ -674,7 +674,7 @@ def _np_concatenate(interpreter: Interpreter, values: Any, axis: Any = 0) -> Arr
     parts = [Array.of(interpreter, value) for value in interpreter.iterate(values)]
     kinds = {part.kind for part in parts}
     if not parts or (len(kinds) > 1 and "bool" in kinds):
-        interpreter.refuse("np.concatenate of these arrays is not followed.")
+        raise interpreter.refused("np.concatenate of these arrays is not followed.")
     made = interpreter.plainly(np.concatenate, [part.values for part in parts], axis=axis)
     return convert(interpreter, Array(made, "float" if "float" in kinds else parts[0].kind), None)
 
@@ -741,19 +741,19 @@ def _np_operation(operation: type[ast.operator]) -> Handler:
 def _np_sort(interpreter: Interpreter, value: Any) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1:
-        interpreter.refuse("np.sort of this array is not followed.")
+        raise interpreter.refused("np.sort of this array is not followed.")
     return array(interpreter, _sorted(interpreter, list(mine.values)), mine.kind)
 
 
 def _np_argsort(interpreter: Interpreter, value: Any) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1:
-        interpreter.refuse("np.argsort of this array is not followed.")
+        raise interpreter.refused("np.argsort of this array is not followed.")
     forms = [interpreter.number(part) for part in mine.values]
     if any(interpreter.path.draws[index].is_whole for form in forms for index in form.draws) or any(
         not form.has_noise for form in forms
     ):
-        interpreter.refuse("np.argsort of numbers that may be equal is not followed.", "Use sorted.")
+        raise interpreter.refused("np.argsort of numbers that may be equal is not followed.", "Use sorted.")
     return array(interpreter, _order(interpreter, list(mine.values), -1))
 
 
@@ -770,7 +770,7 @@ def _flatten(interpreter: Interpreter, value: Any) -> Array:
 def _reshape(interpreter: Interpreter, value: Array, *shape: Any) -> Array:
     parts = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
     if not all(isinstance(part, int) for part in parts):
-        interpreter.refuse("This shape is not followed.")
+        raise interpreter.refused("This shape is not followed.")
     made = interpreter.plainly(value.values.reshape, tuple(parts))
     return Array(made, value.kind, writable=value.writable and np.shares_memory(made, value.values))
 
@@ -796,7 +796,7 @@ def _tolist(interpreter: Interpreter, value: Array) -> Any:
 
 def _item(interpreter: Interpreter, value: Array) -> Any:
     if value.values.size != 1:
-        interpreter.refuse("An array of several elements is made one number.")
+        raise interpreter.refused("An array of several elements is made one number.")
     return value.values.ravel()[0]
 
 
@@ -816,7 +816,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
     if isinstance(value, Random):
         function = _RANDOM.get(name)
         if function is None:
-            interpreter.refuse(f"The generator's method {name} is not followed.",
+            raise interpreter.refused(f"The generator's method {name} is not followed.",
                                "Use laplace, exponential, gumbel, geometric, random or integers.")
         return Native(name, lambda *args, **keywords: function(interpreter, *args, **keywords))
     if hasattr(value, "__dpaudit_method__"):
@@ -839,14 +839,14 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
     else:
         return None
     if function is None:
-        interpreter.refuse(f"The method {name} of a {type(value).__name__} is not followed.")
+        raise interpreter.refused(f"The method {name} of a {type(value).__name__} is not followed.")
     return Native(name, lambda *args, **keywords: function(interpreter, value, *args, **keywords))
 
 
 def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     args = tuple(list(each) if isinstance(each, Iterator) else each for each in args)
     if not all(isinstance(each, PLAIN) and concrete(each) for each in args):
-        interpreter.refuse("A number that depends on the data or on noise is made a string.", "Release the number.")
+        raise interpreter.refused("A number that depends on the data or on noise is made a string.", "Release the number.")
     return interpreter.plainly(function, *args)
 
 
@@ -863,14 +863,14 @@ def _extend(interpreter: Interpreter, values: list[Any], more: Any) -> None:
 def _insert(interpreter: Interpreter, values: list[Any], index: Any, value: Any) -> None:
     interpreter.changing(values)
     if not isinstance(index, int):
-        interpreter.refuse("A place that depends on the data or on noise is written to.")
+        raise interpreter.refused("A place that depends on the data or on noise is written to.")
     values.insert(index, value)
 
 
 def _pop(interpreter: Interpreter, values: list[Any], index: Any = -1) -> Any:
     interpreter.changing(values)
     if not isinstance(index, int):
-        interpreter.refuse("An item is looked up by a number that depends on the data or on noise.")
+        raise interpreter.refused("An item is looked up by a number that depends on the data or on noise.")
     return interpreter.plainly(values.pop, index)
 
 
@@ -897,7 +897,7 @@ def _index(interpreter: Interpreter, values: Any, value: Any) -> int:
     for place, each in enumerate(values):
         if each is value or interpreter.truth(interpreter.one_comparison(ast.Eq(), each, value)):
             return place
-    interpreter.refuse("The program raises ValueError: the item is not in the list.")
+    raise interpreter.refused("The program raises ValueError: the item is not in the list.")
 
 
 def _count(interpreter: Interpreter, values: Any, value: Any) -> Any:
@@ -980,7 +980,7 @@ def _draws(interpreter: Interpreter, size: Any, location: Any, scale: Any, one: 
         elif np.broadcast_shapes(whole, shape) != shape:
             raise ValueError
     except ValueError:
-        interpreter.refuse("The program raises ValueError: the sizes of noise and locations differ.")
+        raise interpreter.refused("The program raises ValueError: the sizes of noise and locations differ.")
     columns = [np.broadcast_to(part, shape).ravel() for part in parts]
     made = np.empty(math.prod(shape), dtype=object)
     for index, (at, wide) in enumerate(zip(*columns, strict=True)):
@@ -1014,7 +1014,7 @@ def _standard(kind: str) -> Handler:
 
 def _uniform(interpreter: Interpreter, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     if not concrete(low) or not concrete(high):
-        interpreter.refuse("The bounds of a uniform draw depend on the data or on noise.")
+        raise interpreter.refused("The bounds of a uniform draw depend on the data or on noise.")
     wide = interpreter.plainly(lambda: high - low)
     return _draws(
         interpreter, size, low, 1,
@@ -1027,22 +1027,22 @@ def _uniform(interpreter: Interpreter, low: Any = 0.0, high: Any = 1.0, size: An
 def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size: Any = None) -> Any:
     first, last = (0, low) if high is None else (low, high)
     if size is not None or not all(isinstance(each, int) for each in (first, last)):
-        interpreter.refuse("This draw of whole numbers is not followed.")
+        raise interpreter.refused("This draw of whole numbers is not followed.")
     if not 0 < last - first <= MOST_OPTIONS:
-        interpreter.refuse(f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed.")
+        raise interpreter.refused(f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed.")
     return first + interpreter.path.choose(last - first)
 
 
 def _random_choice(interpreter: Interpreter, values: Any) -> Any:
     options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
     if not 0 < len(options) <= MOST_OPTIONS:
-        interpreter.refuse("This choice is not followed.")
+        raise interpreter.refused("This choice is not followed.")
     return options[interpreter.path.choose(len(options))]
 
 
 def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:
     if not isinstance(p, int | float | np.floating) or not 0 < p < 1:
-        interpreter.refuse("The probability of a geometric draw depends on the data or on noise, or is not in (0, 1).")
+        raise interpreter.refused("The probability of a geometric draw depends on the data or on noise, or is not in (0, 1).")
     scale = 1 / _rate(float(p))
     return _draws(interpreter, size, 1, scale, lambda at, wide: interpreter.draw("one-sided", wide, at))
 

@@ -19,7 +19,6 @@ from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import Finished, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
-from dpaudit.proofs.public import Public
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 from dpaudit.proofs.values import Bound, Native, Noise, Random, Started, concrete
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.errors import DpauditError, UsageError
+from dpaudit.errors import UsageError
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
 from dpaudit.proofs.certificate import certificate_of_paths
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
-from dpaudit.proofs.neighbours import Differences, differences, sums
+from dpaudit.proofs.neighbours import differences, sums
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
 from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
 MOST_DATASETS = 200
 """Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""

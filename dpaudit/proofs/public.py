@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.values import concrete
 
 Interpreter: TypeAlias = Any
@@ -17,27 +18,28 @@ class Public:
 
     is_public: ClassVar[bool] = True
 
-    def refuse(self, interpreter: Interpreter) -> NoReturn:
-        interpreter.refuse("The program depends on the length of the stream, or on its former outputs.", FINITE)
+    def refused(self, interpreter: Interpreter) -> Unsupported:
+        refusal: Unsupported = interpreter.refused("The program depends on the length of the stream, or on its former outputs.", FINITE)
+        return refusal
 
     def __dpaudit_items__(self, interpreter: Interpreter) -> Iterator[Any]:
         if not interpreter.returning:
-            self.refuse(interpreter)
+            raise self.refused(interpreter)
         return iter([self])
 
     def __dpaudit_length__(self, interpreter: Interpreter) -> Public:
         return PUBLIC
 
     def __dpaudit_truth__(self, interpreter: Interpreter) -> Any:
-        self.refuse(interpreter)
+        raise self.refused(interpreter)
 
     def __dpaudit_item__(self, interpreter: Interpreter, index: Any) -> Public:
         if not interpreter.returning or not public(index):
-            self.refuse(interpreter)
+            raise self.refused(interpreter)
         return PUBLIC
 
     def __dpaudit_method__(self, interpreter: Interpreter, name: str) -> Any:
-        self.refuse(interpreter)
+        raise self.refused(interpreter)
 
 
 PUBLIC = Public()

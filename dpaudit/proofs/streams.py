@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -48,18 +48,18 @@ class Data(Public):
     def __init__(self, numbered: bool = False, start: int = 0) -> None:
         self.numbered = numbered
 
-    def refuse(self, interpreter: Interpreter) -> NoReturn:
-        interpreter.refuse("The stream is used other than by one loop over it.", FINITE)
+    def refused(self, interpreter: Interpreter) -> Unsupported:
+        return interpreter.refused("The stream is used other than by one loop over it.", FINITE)
 
     def __dpaudit_items__(self, interpreter: Interpreter) -> Iterator[Any]:
-        self.refuse(interpreter)
+        raise self.refused(interpreter)
 
     def __dpaudit_item__(self, interpreter: Interpreter, index: Any) -> Public:
-        self.refuse(interpreter)
+        raise self.refused(interpreter)
 
     def __dpaudit_enumerate__(self, interpreter: Interpreter, start: Any) -> Data:
         if not concrete(start):
-            self.refuse(interpreter)
+            raise self.refused(interpreter)
         return Data(numbered=True)
 
 
@@ -88,7 +88,7 @@ class Log(Public):
                 ] and None)
             case "count":
                 return Native("count", lambda value: self.count(interpreter, value))
-        interpreter.refuse(f"The method {name} of a list that the loop appends to is not followed.", FINITE)
+        raise interpreter.refused(f"The method {name} of a list that the loop appends to is not followed.", FINITE)
 
     def append(self, interpreter: Interpreter, value: Any) -> None:
         interpreter.changing(self)
@@ -101,13 +101,13 @@ class Log(Public):
             elif isinstance(value, PLAIN) and concrete(value):
                 self.counts[each] += value == each[1]
             elif isinstance(each[1], int | float) and shown == "number":
-                interpreter.refuse("A number is counted among numbers that depend on the data or on noise.", FINITE)
+                raise interpreter.refused("A number is counted among numbers that depend on the data or on noise.", FINITE)
 
     def count(self, interpreter: Interpreter, value: Any) -> Any:
         if interpreter.returning:
             return PUBLIC
         if not isinstance(value, bool | int | float | str | type(None)):
-            interpreter.refuse("This value is not counted in a list.", FINITE)
+            raise interpreter.refused("This value is not counted in a list.", FINITE)
         return self._count((type(value), value))
 
     def _count(self, key: Any) -> int:
@@ -247,7 +247,7 @@ class Loop:
             if not number:
                 place = self._up_to_loop(interpreter, body, scope)
                 if place is None:
-                    interpreter.refuse("The program has no loop over the stream.", FINITE)
+                    raise interpreter.refused("The program has no loop over the stream.", FINITE)
                 self.body, self.at = body, place
                 return self._arrived(interpreter, scope)
             loop = self.body[self.at]
@@ -302,7 +302,7 @@ class Loop:
             interpreter.step(tail, scope)
             started = interpreter.calling(tail, scope)
             if not isinstance(started, Started):
-                interpreter.refuse("The program has no loop over the stream.", FINITE)
+                raise interpreter.refused("The program has no loop over the stream.", FINITE)
             function, args, keywords = started.function, started.args, started.keywords
         data = next((name for name, value in scope.values.items() if isinstance(value, Data)), "")
         return scope, _without_comprehensions(node, data, scope)
@@ -355,9 +355,9 @@ class Loop:
 
     def _log(self, interpreter: Interpreter, name: str, value: list[Any]) -> Log:
         if not interpreter.owns(value):
-            interpreter.refuse("A list from outside the program is changed.", "Keep all state inside the function.")
+            raise interpreter.refused("A list from outside the program is changed.", "Keep all state inside the function.")
         asked = self.asked.setdefault(name, set())
-        log = Log({each: 0 for each in asked}, asked)
+        log = Log(dict.fromkeys(asked, 0), asked)
         interpreter.own(log)
         for each in value:
             log.append(interpreter, each)
@@ -370,14 +370,14 @@ class Loop:
         match value:
             case Form():
                 if value.has_data:
-                    interpreter.refuse("The loop carries a number that depends on the data from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a number that depends on the data from turn to turn.", FINITE)
                 draws = {
                     carried.setdefault(index, len(carried)): coefficient for index, coefficient in value.draws.items()
                 }
                 made = Form(value.constant, {}, draws)
                 return made, ("form", made.key())
             case Cell() | Condition():
-                interpreter.refuse("The loop carries a condition from turn to turn.", FINITE)
+                raise interpreter.refused("The loop carries a condition from turn to turn.", FINITE)
             case Log():
                 return Log(dict(value.counts), value.asked), ("log", tuple(sorted(value.counts.items(), key=repr)))
             case Data():
@@ -388,11 +388,11 @@ class Loop:
                 return value, "random"
             case Noise():
                 if value.location.has_data or value.location.has_noise:
-                    interpreter.refuse("The loop carries a distribution from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a distribution from turn to turn.", FINITE)
                 return value, ("noise", value.kind, value.scale, value.location.constant)
             case Interpreted():
                 if not concrete(value.defaults) or not concrete(value.keyword_defaults):
-                    interpreter.refuse("The loop carries a function from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a function from turn to turn.", FINITE)
                 return value, ("function", id(value.source.node))
             case list() | tuple():
                 parts = [self._carried(interpreter, each, carried, path) for each in value]
@@ -404,7 +404,7 @@ class Loop:
                     ("dict", *((repr(name), key) for name, (_, key) in pairs.items())),
                 )
         if not concrete(value):
-            interpreter.refuse(f"The loop carries a value of type {type(value).__name__} from turn to turn.", FINITE)
+            raise interpreter.refused(f"The loop carries a value of type {type(value).__name__} from turn to turn.", FINITE)
         if isinstance(value, PLAIN):
             return value, (type(value).__name__, repr(value))
         return value, ("object", id(value))
@@ -449,7 +449,7 @@ class Loop:
                 self._output(interpreter, each)
             return
         if isinstance(value, Data):
-            interpreter.refuse("The stream itself is returned.")
+            raise interpreter.refused("The stream itself is returned.")
         released(interpreter, value)
 
 
