@@ -309,7 +309,10 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
             kinds = {kind_of(interpreter, each) for each in value.function.values}
             return _join(kinds)
         return "float"
-    if isinstance(value, float | Fraction | np.floating | Form):
+    if isinstance(value, Form):
+        # a count that only looks like a float would truncate what is stored beside it
+        return "int" if not value.has_noise and interpreter.is_whole(value) else "float"
+    if isinstance(value, float | Fraction | np.floating):
         return "float"
     raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
 

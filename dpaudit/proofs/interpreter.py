@@ -346,9 +346,11 @@ class Interpreter:
                 noisy = [part.plus(self.path.draw("gumbel", value.scale, self.place)) for part in value.scores]
                 return value.labels[self.library.chosen(self, noisy)]
             case Uniform() if len(value.values) <= MOST_OPTIONS:
-                return value.values[self.path.choose(len(value.values))]
+                options = list(value.values)
+                return options[self.path.toss([Fraction(1, len(options))] * len(options))]
             case Bernoulli() if value.event is None:
-                return value.p > 0 if value.p in (0, 1) else self.path.choose(2) == 0
+                p = exactly(value.p)
+                return p > 0 if p in (0, 1) else self.path.toss([p, 1 - p]) == 0
         if isinstance(value, Applied):
             return self.run_mechanism(value.mechanism, value.dataset)
         raise self.refused(f"A draw from {type(value).__name__} cannot be followed.",
@@ -1279,13 +1281,13 @@ class Interpreter:
             if found.fget is None:
                 raise self.refused(f"The property {name} cannot be read.")
             return self.call(found.fget, (value,), {})
-        if isinstance(found, functools.cached_property):
-            return self.call(found.func, (value,), {})
         if isinstance(found, types.MemberDescriptorType):
             return found.__get__(value)
         held = getattr(value, "__dict__", {})
         if name in held:
             return held[name]
+        if isinstance(found, functools.cached_property):
+            return self.call(found.func, (value,), {})
         if isinstance(value, Mechanism) and name == self.answers_method:
             return Native(name, lambda data: data)
         if isinstance(value, Mechanism) and name == "on":

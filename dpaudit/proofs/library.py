@@ -1030,14 +1030,14 @@ def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size:
         raise interpreter.refused("This draw of whole numbers is not followed.")
     if not 0 < last - first <= MOST_OPTIONS:
         raise interpreter.refused(f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed.")
-    return first + interpreter.path.choose(last - first)
+    return first + interpreter.path.toss([Fraction(1, last - first)] * (last - first))
 
 
 def _random_choice(interpreter: Interpreter, values: Any) -> Any:
     options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
     if not 0 < len(options) <= MOST_OPTIONS:
         raise interpreter.refused("This choice is not followed.")
-    return options[interpreter.path.choose(len(options))]
+    return options[interpreter.path.toss([Fraction(1, len(options))] * len(options))]
 
 
 def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:

@@ -43,12 +43,12 @@ def merged(paths: Sequence[Finished]) -> list[Finished] | None:
     Every path's region is described by its rows, and all regions together are everything. So a convex region that
     contains the paths of one output, and meets the interior of no other path, is their union.
     """
-    if len({path.draws for path in paths}) != 1 or any(draw.is_whole for draw in paths[0].draws):
+    if len({path.draws for path in paths}) != 1 or any(path.coins for path in paths) or any(draw.is_whole for draw in paths[0].draws):
         return None
     groups: dict[object, list[Finished]] = {}
     for path in paths:
         released = tuple(row.form.key() for row in path.rows if row.kind == "equal")
-        groups.setdefault((path.output, released), []).append(path)
+        groups.setdefault((path.coins, path.output, released), []).append(path)
     if len(groups) == len(paths) or len(groups) * len(paths) > MOST_COMPARED:
         return None
     linear = {id(path): [_linear(row) for row in path.rows if row.kind == "keep"] for path in paths}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -42,6 +42,7 @@ class Finished:
         decisions: what was decided at each fork.
         draws: in the order in which they were drawn.
         rows: of decisions and of the output.
+        coins: the probability of each other random choice that was made on it.
         output: the output's parts that depend neither on data nor on noise; hashable.
         result: the output as the interpreter has it.
     """
@@ -49,6 +50,7 @@ class Finished:
     decisions: tuple[int, ...]
     draws: tuple[Draw, ...]
     rows: tuple[Row, ...]
+    coins: tuple[Fraction, ...]
     output: Any
     result: Any
 
@@ -67,6 +69,7 @@ class Path:
         """Decisions that lead to paths not yet followed."""
         self.draws: list[Draw] = []
         self.rows: list[Row] = []
+        self.coins: list[Fraction] = []
         self.known: dict[object, set[str]] = {}
         self.merging = 0
         """Above 0 while a branch on data is followed to merge its two sides: nothing may be decided or drawn."""
@@ -82,6 +85,12 @@ class Path:
             chosen = 0
             self.open += [(*self.decisions, other) for other in range(1, options)]
         self.decisions.append(chosen)
+        return chosen
+
+    def toss(self, probabilities: Sequence[Fraction]) -> int:
+        """A random choice with probabilities that depend on neither data nor noise: one path for each."""
+        chosen = self.choose(len(probabilities))
+        self.coins.append(probabilities[chosen])
         return chosen
 
     def draw(self, kind: str, scale: Fraction, place: Place) -> Form:
@@ -207,7 +216,9 @@ def explore(run: Callable[[Path], tuple[Any, Any]]) -> list[Finished]:
         output, result = run(path)
         waiting += path.open
         finished.append(
-            Finished(tuple(path.decisions), tuple(path.draws), tuple(path.rows), output, result)
+            Finished(
+                tuple(path.decisions), tuple(path.draws), tuple(path.rows), tuple(path.coins), output, result
+            )
         )
         if len(finished) + len(waiting) > MOST_PATHS:
             raise Unsupported(

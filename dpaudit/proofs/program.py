@@ -86,6 +86,10 @@ def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]
         raise
     except DpauditError as error:
         raise Unsupported(str(error), "", interpreter.here) from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise Unsupported(
+            f"The program could not be followed ({type(error).__name__}: {error}).", "", interpreter.here
+        ) from error
     except RecursionError:
         raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
 
