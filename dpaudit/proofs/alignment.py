@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def _solved(
     draws: Sequence[Draw], constraints: Sequence[Constraint], vector: Vector, at: dict[int, int]
 ) -> list[float] | None:
     """Approximate shifts from a linear program, or a mixed-integer one for whole noise; None if infeasible."""
-    from scipy.optimize import LinearConstraint, linprog, milp
+    from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
     n = len(draws)
     matrix = np.zeros((len(constraints), 2 * n))
@@ -157,13 +158,14 @@ def _solved(
         warnings.simplefilter("ignore")
         if whole.any():
             upper = np.where(equal, bound, np.inf)
-            result = milp(
+            result: Any = milp(
                 prices, constraints=LinearConstraint(matrix, bound, upper), integrality=whole.astype(int),
-                bounds=(0, [np.inf if each is None else each for each in most]),
+                bounds=Bounds(0, [np.inf if each is None else each for each in most]),
             )
         else:
+            keep = ~equal
             result = linprog(
-                prices, A_ub=-matrix[~equal] if (~equal).any() else None, b_ub=-bound[~equal] if (~equal).any() else None,
+                prices, A_ub=-matrix[keep] if keep.any() else None, b_ub=-bound[keep] if keep.any() else None,
                 A_eq=matrix[equal] if equal.any() else None, b_eq=bound[equal] if equal.any() else None,
                 bounds=[(0.0, each) for each in most], method="highs",
             )

@@ -137,7 +137,7 @@ class Array:
         try:
             self.values[place] = held
         except (IndexError, ValueError) as error:
-            raise interpreter.refused(f"The program raises {type(error).__name__}: {error}")
+            raise interpreter.refused(f"The program raises {type(error).__name__}: {error}") from None
 
     def _takes(self, interpreter: Interpreter, kind: str, values: Any) -> None:
         if self.kind == kind or (self.kind == "float" and kind == "int"):
@@ -176,7 +176,7 @@ class Array:
         try:
             shape = np.broadcast_shapes(*shapes)
         except ValueError:
-            raise interpreter.refused("The program raises ValueError: arrays of other shapes are combined.")
+            raise interpreter.refused("The program raises ValueError: arrays of other shapes are combined.") from None
         if int(np.prod(shape)) > MOST_ELEMENTS:
             raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
         columns = [
@@ -206,7 +206,10 @@ class Array:
         if kinds == ["bool", "bool"]:
             if operation is ast.Sub:
                 raise interpreter.refused("numpy does not subtract conditions.")
-            raise interpreter.refused("Arithmetic of conditions is `or` and `and` in numpy.", "Convert with .astype(int).")
+            raise interpreter.refused(
+                "Arithmetic of conditions is `or` and `and` in numpy.",
+                "Convert with .astype(int).",
+            )
         if operation in (ast.Add, ast.Sub, ast.Mult):
             kind = "int" if set(kinds) <= {"int", "bool"} else "float"
         elif operation is ast.Div:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.extras import installed_version
-from dpaudit.proofs.alignment import Aligned
+from dpaudit.proofs.alignment import Aligned, Constraint
+from dpaudit.proofs.forms import Draw
+from dpaudit.proofs.neighbours import Vector
 
 VERSION = 1
 
@@ -27,7 +29,8 @@ def head(target: Any, name: str, scope: str, claimed: Fraction) -> dict[str, Any
     return {
         "version": VERSION, "program": name, "parameters": repr(target) if not inspect.isfunction(target) else "",
         "source_sha256": hashlib.sha256(source.encode()).hexdigest(), "scope": scope, "claimed": str(claimed),
-        "versions": {"dpaudit": installed_version("dpaudit"), "python": platform.python_version(), "numpy": np.__version__},
+        "versions": {"dpaudit": installed_version("dpaudit"), "python": platform.python_version(),
+                     "numpy": np.__version__},
     }
 
 
@@ -40,17 +43,26 @@ def certificate_of_paths(
         "epsilon": str(max((each.cost for each in aligned), default=Fraction(0))),
         "paths": [
             {
-                "draws": [{"kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place)} for draw in each.draws],
-                "rows": [
-                    {
-                        "equal": row.equal, "line": str(row.place),
-                        "noise": {str(index): str(coefficient) for index, coefficient in row.noise.items()},
-                    }
-                    for row in each.constraints
-                ],
-                "differences": [[str(value) for value in vector] for vector in each.vectors],
-                "shifts": [[str(value) for value in shift] for shift in each.shifts],
+                **aligned_rows(each.draws, each.constraints, each.vectors, each.shifts)
             }
             for each in aligned
         ],
+    }
+
+
+def aligned_rows(
+    draws: Sequence[Draw], constraints: Sequence[Constraint], vectors: Sequence[Vector], shifts: Sequence[Vector]
+) -> dict[str, Any]:
+    """Draws and rows of a path, with a shift for each difference."""
+    return {
+        "draws": [{"kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place)} for draw in draws],
+        "rows": [
+            {
+                "equal": row.equal, "line": str(row.place),
+                "noise": {str(index): str(coefficient) for index, coefficient in row.noise.items()},
+            }
+            for row in constraints
+        ],
+        "differences": [[str(value) for value in vector] for vector in vectors],
+        "shifts": [[str(value) for value in shift] for shift in shifts],
     }

@@ -46,9 +46,9 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
     for draw, amount in zip(draws, moved, strict=True):
         scale, kind = Fraction(draw["scale"]), draw["kind"]
         if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "rounded", "one-sided",
-                                       "uniform", "normal"):
+                                       "uniform", "normal", "maximum"):
             return f"noise {kind}({scale}) is not known."
-        if amount and kind in ("uniform", "normal"):
+        if amount and kind in ("uniform", "normal", "maximum"):
             return f"{kind} noise is shifted."
         if amount < 0 and kind in ("exponential", "gumbel", "one-sided"):
             return f"{kind} noise is shifted down by {-amount}."

@@ -82,12 +82,9 @@ class Form:
         for one, two in ((self, other), (other, self)):
             if not one.has_data and not one.has_noise:
                 return two.scaled(one.constant)
-        if not self.has_noise and not other.has_noise and self.records.keys() == other.records.keys():
-            if len(self.records) == 1:
-                (index,) = self.records
-                mine = self.records[index].combined(self.constant, Fraction(1), Fraction(1))
-                theirs = other.records[index].combined(other.constant, Fraction(1), Fraction(1))
-                return of_function(index, mine.times(theirs))
+        mine, theirs = self.single(), other.single()
+        if mine is not None and theirs is not None and mine[0] == theirs[0]:
+            return of_function(mine[0], mine[1].times(theirs[1]))
         what = "noise" if self.has_noise or other.has_noise else "different records"
         raise Unsupported(f"A product of numbers that depend on {what} is not linear.", _LINEAR)
 
@@ -226,6 +223,7 @@ KINDS = {
     "one-sided": Kind("Geometric", True, "up"),
     "uniform": Kind("Uniform", False, "none"),
     "normal": Kind("Normal", False, "none"),
+    "maximum": Kind("Maximum", False, "none"),
 }
 """The kinds of noise: with density p of draws, p(x) ≤ exp(cost(s)) · p(x + s) for every x and every shift s."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
@@ -23,7 +24,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class RecordFunction(ABC):
-    """A function of one record that is not constant, with values that are numbers or, as a condition, True and False."""
+    """A function of one record, with values that are numbers or, as a condition, True and False."""
 
     is_condition: bool
 
@@ -57,13 +58,17 @@ class RecordFunction(ABC):
         """Whether all values are whole numbers."""
 
     @abstractmethod
+    def numbers(self) -> list[Fraction]:
+        """Numbers that determine the function up to its domain; those of its multiples are multiples of them."""
+
+    @abstractmethod
     def key(self) -> object:
         """Equal for equal functions; hashable."""
 
 
 @dataclass(frozen=True)
 class Table(RecordFunction):
-    """A value for each record of a finite domain; the values may be any objects while the program computes with them."""
+    """A value for each record of a finite domain: any objects, while the program computes with them."""
 
     values: tuple[Any, ...]
 
@@ -97,8 +102,11 @@ class Table(RecordFunction):
     def is_whole(self) -> bool:
         return all(Fraction(value).denominator == 1 for value in self.values)
 
+    def numbers(self) -> list[Fraction]:
+        return [Fraction(value) for value in self.values]
+
     def key(self) -> object:
-        return tuple(Fraction(value) for value in self.values)
+        return tuple(self.numbers())
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,7 @@ class Piecewise(RecordFunction):
 
     def _intervals(self) -> list[tuple[Fraction | None, Fraction | None]]:
         ends: list[Fraction | None] = list(self.cuts) if self.bounded else [None, *self.cuts, None]
-        return list(zip(ends, ends[1:], strict=False))
+        return list(itertools.pairwise(ends))
 
     def refined(self, extra: Iterable[Fraction]) -> Piecewise:
         """The same function with further cuts."""
@@ -144,14 +152,15 @@ class Piecewise(RecordFunction):
         between = []
         place = 0
         lines = self._intervals()
-        for low, high in zip(ends, ends[1:], strict=False):
+        for low, high in itertools.pairwise(ends):
             while not _within(low, high, lines[place]):
                 place += 1
             between.append(self.between[place])
             if high is not None and high not in value:
                 slope, intercept = self.between[place]
                 value[high] = slope * high + intercept
-        return Piecewise(tuple(cuts), tuple(value[cut] for cut in cuts), tuple(between), self.bounded, self.is_condition)
+        at = tuple(value[cut] for cut in cuts)
+        return Piecewise(tuple(cuts), at, tuple(between), self.bounded, self.is_condition)
 
     def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
         if isinstance(other, Rounded):
@@ -275,6 +284,9 @@ class Piecewise(RecordFunction):
             not slope and intercept.denominator == 1 for slope, intercept in self.between
         )
 
+    def numbers(self) -> list[Fraction]:
+        return [*(slope for slope, _ in self.between), *self.limits()]
+
     def key(self) -> object:
         return self.cuts, self.at, self.between
 
@@ -323,6 +335,9 @@ class Rounded(RecordFunction):
     @property
     def is_whole(self) -> bool:
         return self.factor.denominator == 1 and self.shift.denominator == 1
+
+    def numbers(self) -> list[Fraction]:
+        return [self.factor]
 
     def key(self) -> object:
         return self.slope, self.intercept, self.factor, self.shift

@@ -164,7 +164,10 @@ class Interpreter:
                 value = self.cell(value, combine(value, None, lambda x, _: bool(x)))
             return value if isinstance(value, bool) else self.path.decide(value, self.place)
         if isinstance(value, Compared | Noise | Random | AppliedTo):
-            raise self.refused("A distribution is used as a condition before it is drawn from.", "Write `yield` before it.")
+            raise self.refused(
+                "A distribution is used as a condition before it is drawn from.",
+                "Write `yield` before it.",
+            )
         if hasattr(value, "__dpaudit_truth__"):
             return self.truth(value.__dpaudit_truth__(self))
         if isinstance(value, PLAIN) or value is None:
@@ -274,7 +277,7 @@ class Interpreter:
         try:
             return combine(one, other, operation, swapped=swapped)
         except (ArithmeticError, TypeError, ValueError, LookupError, OverflowError) as error:
-            raise self.refused(f"The program raises {type(error).__name__} for some record.")
+            raise self.refused(f"The program raises {type(error).__name__} for some record.") from None
 
     def _moved(self, operation: type[ast.operator], left: Any, right: Any) -> Noise:
         if (isinstance(left, Noise) and isinstance(right, Noise)) or any(
@@ -303,7 +306,10 @@ class Interpreter:
             return math.floor(value.constant)
         if self.is_whole(value):
             return value
-        raise self.refused("A sum of several records, or noise, is rounded.", "Release it as it is, or round each record.")
+        raise self.refused(
+            "A sum of several records, or noise, is rounded.",
+            "Release it as it is, or round each record.",
+        )
 
     def is_whole(self, value: Form) -> bool:
         """Whether a form has whole values alone."""
@@ -320,14 +326,17 @@ class Interpreter:
         try:
             return function(*values, **keywords)
         except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
-            raise self.refused(f"The program raises {type(error).__name__}: {error}")
+            raise self.refused(f"The program raises {type(error).__name__}: {error}") from None
 
     def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
         """A draw of noise around a location."""
         wide = self.scale(scale)
         at = self.number(location)
         if KINDS[kind].is_whole and not self.is_whole(at):
-            raise self.refused("Whole noise is added to a number that is not whole.", "Give whole answers or a finite domain.")
+            raise self.refused(
+                "Whole noise is added to a number that is not whole.",
+                "Give whole answers or a finite domain.",
+            )
         return at.plus(self.path.draw(kind, wide, self.place))
 
     def drawn(self, value: Any) -> Any:
@@ -381,7 +390,7 @@ class Interpreter:
             try:
                 inspect.signature(callee.call).bind(*args, **keywords)
             except TypeError:
-                raise self.refused(f"{callee.name} is called with arguments that are not followed.")
+                raise self.refused(f"{callee.name} is called with arguments that are not followed.") from None
             return callee.call(*args, **keywords)
         if isinstance(callee, Bound):
             return self.call(callee.function, (callee.first, *args), keywords, running=running)
@@ -411,7 +420,9 @@ class Interpreter:
         if type(callee).__name__ == "_lru_cache_wrapper":
             raise self.refused(f"{name} keeps its results.", "Remove the cache.")
         module = getattr(callee, "__module__", None)
-        raise self.refused(f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed.")
+        raise self.refused(
+            f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed."
+        )
 
     def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Makes an object."""
@@ -444,7 +455,10 @@ class Interpreter:
         form = self.number(value)
         if form.has_data or form.has_noise:
             what = "the data" if form.has_data else "noise"
-            raise self.refused(f"The scale of noise depends on {what}.", "Use a scale that is the same for every dataset.")
+            raise self.refused(
+                f"The scale of noise depends on {what}.",
+                "Use a scale that is the same for every dataset.",
+            )
         if form.constant <= 0:
             raise self.refused(f"The scale of noise is {float(form.constant):g}, which is not above 0.")
         return form.constant
@@ -663,7 +677,10 @@ class Interpreter:
         if not self.owns(container):
             raise self.refused("A container from outside the program, or the data, is changed.", _STATE)
         if not concrete(index):
-            raise self.refused("A place that depends on the data or on noise is written to.", "Use `+=`, or np.bincount.")
+            raise self.refused(
+                "A place that depends on the data or on noise is written to.",
+                "Use `+=`, or np.bincount.",
+            )
         if self.path.merging:
             if isinstance(index, slice) or (isinstance(container, dict) and index not in container):
                 raise CannotMerge
@@ -946,7 +963,10 @@ class Interpreter:
             assert isinstance(value, ast.FormattedValue)
             shown = self.evaluate(value.value, scope)
             if not plain(shown) or value.format_spec is not None or value.conversion != -1:
-                raise self.refused("A number that depends on the data or on noise is made a string.", "Release the number.")
+                raise self.refused(
+                    "A number that depends on the data or on noise is made a string.",
+                    "Release the number.",
+                )
             parts.append(str(shown))
         return "".join(parts)
 
@@ -1247,7 +1267,9 @@ class Interpreter:
         if isinstance(value, Form | Cell | Condition):
             if name == "item":
                 return Native("item", lambda: value)
-            raise self.refused(f"The attribute {name} of a number that depends on the data or on noise is not followed.")
+            raise self.refused(
+                f"The attribute {name} of a number that depends on the data or on noise is not followed."
+            )
         if (method := self.library.method(self, value, name)) is not None:
             return method
         if isinstance(value, types.ModuleType):

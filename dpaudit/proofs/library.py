@@ -44,7 +44,9 @@ def known(callee: Any) -> Handler | None:
         try:
             inspect.signature(handler).bind(interpreter, *args, **keywords)
         except TypeError:
-            raise interpreter.refused(f"{getattr(callee, '__name__', callee)} is called with arguments that are not followed.")
+            raise interpreter.refused(
+                f"{getattr(callee, '__name__', callee)} is called with arguments that are not followed."
+            ) from None
         return handler(interpreter, *args, **keywords)
 
     return checked
@@ -80,6 +82,11 @@ def _extreme(sign: int) -> Handler:
                 best = index if better else best
             return items[best]
         merged = _merged_extreme(interpreter, keys, sign) if key is None else None
+        if merged is None and key is None and len(items) > 1:
+            path, forms = interpreter.path, [interpreter.number(item).scaled(Fraction(sign)) for item in items]
+            path.maxima_at.add(interpreter.place)
+            if interpreter.place in path.whole_maxima:
+                return path.maximum(forms, interpreter.place).scaled(Fraction(sign))
         return merged if merged is not None else items[_choose(interpreter, keys, sign)]
 
     return handler
@@ -193,7 +200,7 @@ def _zip(interpreter: Interpreter, *values: Any, strict: bool = False) -> Iterat
         try:
             yield from zip(*iterators, strict=strict)
         except ValueError:
-            raise interpreter.refused("The program raises ValueError: zip of other lengths.")
+            raise interpreter.refused("The program raises ValueError: zip of other lengths.") from None
 
     return turns()
 
@@ -846,7 +853,10 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
 def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     args = tuple(list(each) if isinstance(each, Iterator) else each for each in args)
     if not all(isinstance(each, PLAIN) and concrete(each) for each in args):
-        raise interpreter.refused("A number that depends on the data or on noise is made a string.", "Release the number.")
+        raise interpreter.refused(
+            "A number that depends on the data or on noise is made a string.",
+            "Release the number.",
+        )
     return interpreter.plainly(function, *args)
 
 
@@ -980,7 +990,7 @@ def _draws(interpreter: Interpreter, size: Any, location: Any, scale: Any, one: 
         elif np.broadcast_shapes(whole, shape) != shape:
             raise ValueError
     except ValueError:
-        raise interpreter.refused("The program raises ValueError: the sizes of noise and locations differ.")
+        raise interpreter.refused("The program raises ValueError: the sizes of noise and locations differ.") from None
     columns = [np.broadcast_to(part, shape).ravel() for part in parts]
     made = np.empty(math.prod(shape), dtype=object)
     for index, (at, wide) in enumerate(zip(*columns, strict=True)):
@@ -1029,7 +1039,9 @@ def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size:
     if size is not None or not all(isinstance(each, int) for each in (first, last)):
         raise interpreter.refused("This draw of whole numbers is not followed.")
     if not 0 < last - first <= MOST_OPTIONS:
-        raise interpreter.refused(f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed.")
+        raise interpreter.refused(
+            f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed."
+        )
     return first + interpreter.path.toss([Fraction(1, last - first)] * (last - first))
 
 
@@ -1042,7 +1054,9 @@ def _random_choice(interpreter: Interpreter, values: Any) -> Any:
 
 def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:
     if not isinstance(p, int | float | np.floating) or not 0 < p < 1:
-        raise interpreter.refused("The probability of a geometric draw depends on the data or on noise, or is not in (0, 1).")
+        raise interpreter.refused(
+            "The probability of a geometric draw depends on the data or on noise, or is not in (0, 1)."
+        )
     scale = 1 / _rate(float(p))
     return _draws(interpreter, size, 1, scale, lambda at, wide: interpreter.draw("one-sided", wide, at))
 

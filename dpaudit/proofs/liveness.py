@@ -22,9 +22,9 @@ def changed_lists(loop: ast.For) -> frozenset[str]:
     """Names of variables that a loop appends to."""
     found = set()
     for node in ast.walk(loop):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if node.func.attr in ("append", "extend"):
-                found.add(node.func.value.id)
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend")):
+                found.add(name)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
             found.add(node.target.id)
     return frozenset(found)

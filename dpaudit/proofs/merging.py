@@ -83,7 +83,7 @@ def _union(
 
 
 def _linear(row: Row) -> Linear:
-    coefficients: dict[object, Fraction] = dict(row.form.draws)
+    coefficients: dict[object, Fraction] = {**row.form.draws}
     constant = row.form.constant
     for index, function in row.form.records.items():
         if isinstance(function, Piecewise) and not function.cuts:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
+from dpaudit.proofs.paths import Maximum
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 
@@ -73,6 +74,31 @@ def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> D
     return Differences(tuple(found), finite)
 
 
+def with_maxima(
+    forms: Sequence[Form], equal: Sequence[bool], maxima: Sequence[Maximum], scope: Scope
+) -> tuple[Differences, int]:
+    """The extreme differences of forms that mention maxima, and how many rows keep their draws from moving.
+
+    With the noise of its members unmoved, a maximum moves by no less and no more than its members.
+    """
+    members = [member for maximum in maxima for member in maximum.members]
+    found = differences([*forms, *members], [*equal, *[True] * len(members)], scope)
+    vectors = list(found.vectors)
+    place = len(forms)
+    for maximum in maxima:
+        coefficients = [form.draws.get(maximum.draw, ZERO) for form in forms]
+        spread = []
+        for vector in vectors:
+            for move in set(vector[place:place + len(maximum.members)]):
+                spread.append(tuple(
+                    value + coefficient * move for value, coefficient in zip(vector, coefficients, strict=False)
+                ) + vector[len(forms):])
+        vectors, place = list(dict.fromkeys(spread)), place + len(maximum.members)
+    frozen = len({index for maximum in maxima for index in maximum.frozen})
+    rows = least((vector[:len(forms)] for vector in vectors), equal)
+    return Differences(tuple(vector + (ZERO,) * frozen for vector in rows), False), frozen
+
+
 def sums(forms: Sequence[Form], equal: Sequence[bool]) -> Differences:
     """The extreme values of forms without noise over all datasets."""
     total: list[Vector] = [tuple(form.constant for form in forms)]
@@ -127,16 +153,18 @@ def points(column: Sequence[RecordFunction | None]) -> list[Vector]:
             for function in column
         ), strict=True)))
     fine = refined(column)
-    found: list[Vector] = []
     sample = next(function for function in fine if function is not None)
-    for place in range(len(sample.cuts)):
-        found.append(tuple(ZERO if function is None else function.at[place] for function in fine))
-    for piece, (low, high) in enumerate(itertools.pairwise(sample.cuts)):
-        for end in (low, high):
-            found.append(tuple(
-                ZERO if function is None else function.between[piece][0] * end + function.between[piece][1]
-                for function in fine
-            ))
+    found = [
+        tuple(ZERO if function is None else function.at[place] for function in fine)
+        for place in range(len(sample.cuts))
+    ]
+    found += [
+        tuple(
+            ZERO if function is None else function.between[piece][0] * end + function.between[piece][1]
+            for function in fine
+        )
+        for piece, ends in enumerate(itertools.pairwise(sample.cuts)) for end in ends
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -187,7 +215,9 @@ def _with_rounded(
 ) -> list[Vector]:
     """Rounded answers move by whole numbers, all in one direction if their slopes have one sign."""
     others = [None if place in rounded else function for place, function in enumerate(column)]
-    rest = answer_moves(others, by, whole=whole) if any(each is not None for each in others) else [(ZERO,) * len(column)]
+    rest = [(ZERO,) * len(column)]
+    if any(each is not None for each in others):
+        rest = answer_moves(others, by, whole=whole)
     bases = {(column[place].slope, column[place].intercept) for place in rounded}  # type: ignore[union-attr]
     found = rest
     for base in bases:

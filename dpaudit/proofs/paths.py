@@ -35,6 +35,24 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
+class Maximum:
+    """The largest of some numbers as one number, whose noise no shift moves.
+
+    Args:
+        draw: its number among the draws of the path.
+        members: the numbers.
+    """
+
+    draw: int
+    members: tuple[Form, ...]
+
+    @property
+    def frozen(self) -> frozenset[int]:
+        """The draws that no shift moves."""
+        return frozenset(index for form in self.members for index in form.draws)
+
+
+@dataclass(frozen=True, eq=False)
 class Finished:
     """A path from the start of the program to its end.
 
@@ -43,6 +61,7 @@ class Finished:
         draws: in the order in which they were drawn.
         rows: of decisions and of the output.
         coins: the probability of each other random choice that was made on it.
+        maxima: the largest numbers that were kept as one number.
         output: the output's parts that depend neither on data nor on noise; hashable.
         result: the output as the interpreter has it.
     """
@@ -51,6 +70,7 @@ class Finished:
     draws: tuple[Draw, ...]
     rows: tuple[Row, ...]
     coins: tuple[Fraction, ...]
+    maxima: tuple[Maximum, ...]
     output: Any
     result: Any
 
@@ -60,10 +80,14 @@ class Path:
 
     Args:
         decisions: to repeat.
+        whole_maxima: lines at which the largest of several numbers is kept as one number.
     """
 
-    def __init__(self, decisions: tuple[int, ...] = ()) -> None:
-        self.given = decisions
+    def __init__(self, decisions: tuple[int, ...] = (), whole_maxima: frozenset[Place] = frozenset()) -> None:
+        self.given, self.whole_maxima = decisions, whole_maxima
+        self.maxima: list[Maximum] = []
+        self.maxima_at: set[Place] = set()
+        """Lines at which the largest of several numbers that depend on noise was taken."""
         self.decisions: list[int] = []
         self.open: list[tuple[int, ...]] = []
         """Decisions that lead to paths not yet followed."""
@@ -102,6 +126,39 @@ class Path:
         self.draws.append(Draw(kind, scale, place))
         return Form(draws={len(self.draws) - 1: Fraction(1)})
 
+    def maximum(self, members: Sequence[Form], place: Place) -> Form:
+        """The largest of some numbers, as one number."""
+        if self.merging:
+            raise CannotMerge
+        if any(
+            self.draws[index].is_whole or self.draws[index].kind == "maximum"
+            for form in members for index in form.draws
+        ):
+            raise Unsupported("The largest of numbers with whole noise is not followed as one number.", "", place)
+        self.draws.append(Draw("maximum", Fraction(1), place))
+        self.maxima.append(Maximum(len(self.draws) - 1, tuple(members)))
+        return Form(draws={len(self.draws) - 1: Fraction(1)})
+
+    def finished_rows(self) -> tuple[Row, ...]:
+        """The rows; a number that is at least every member of a maximum is at least the maximum."""
+        rows = list(self.rows)
+        for maximum in self.maxima:
+            above: dict[object, tuple[Form, set[int], list[Row]]] = {}
+            for row in rows:
+                if row.kind == "keep":
+                    for number, member in enumerate(maximum.members):
+                        larger = row.form.plus(member)
+                        _, seen, found = above.setdefault(larger.key(), (larger, set(), []))
+                        seen.add(number)
+                        found.append(row)
+            for larger, seen, found in above.values():
+                if len(seen) == len(maximum.members) and maximum.draw not in larger.draws:
+                    drop = {id(row) for row in found}
+                    rows = [row for row in rows if id(row) not in drop]
+                    largest = Form(draws={maximum.draw: Fraction(1)})
+                    rows.append(Row("keep", larger.plus(largest, Fraction(-1)), False, found[0].place))
+        return tuple(rows)
+
     def keep(self, form: Form, place: Place, *, strict: bool = False) -> None:
         """The form is ≥ 0 on this path."""
         if self.merging:
@@ -111,7 +168,8 @@ class Path:
     def assume(self, form: Form, place: Place, *, strict: bool = False) -> None:
         """The form is ≥ 0 (or > 0) on this path, because another choice was not taken."""
         key, flipped = _canonical(form)
-        self.known.setdefault(key, set()).add({False: ("<=" if flipped else ">="), True: ("<" if flipped else ">")}[strict])
+        fact = ("<" if flipped else ">") if strict else ("<=" if flipped else ">=")
+        self.known.setdefault(key, set()).add(fact)
         self.keep(form, place, strict=strict)
 
     def release(self, form: Form, place: Place) -> None:
@@ -180,31 +238,26 @@ class CannotMerge(Exception):
 
 def _canonical(form: Form) -> tuple[object, bool]:
     """A key that is equal for a form and its multiples, and whether the form is a negative multiple of the key's."""
-    if form.draws:
-        leading = form.draws[min(form.draws)]
-    else:
-        # of data alone: the sign of a slope or a value that is not 0
-        leading = _sign(form)
+    # of data alone: the sign of a slope or a value that is not 0
+    leading = form.draws[min(form.draws)] if form.draws else _sign(form)
     scaled = form.scaled(1 / abs(leading)) if leading > 0 else form.scaled(-1 / abs(leading))
     return scaled.key(), leading < 0
 
 
 def _sign(form: Form) -> Fraction:
-    from dpaudit.proofs.functions import Piecewise, Table
-
-    function = form.records[min(form.records)]
-    if isinstance(function, Table):
-        return next(value for value in function.key() if value)  # type: ignore[attr-defined]
-    assert isinstance(function, Piecewise)
-    numbers = [slope for slope, _ in function.between if slope] + [number for number in function.limits() if number]
-    return numbers[0]
+    return next(number for number in form.records[min(form.records)].numbers() if number)
 
 
-def explore(run: Callable[[Path], tuple[Any, Any]]) -> list[Finished]:
+def explore(
+    run: Callable[[Path], tuple[Any, Any]], whole_maxima: frozenset[Place] = frozenset(),
+    maxima_at: set[Place] | None = None,
+) -> list[Finished]:
     """All paths of a program.
 
     Args:
         run: follows a path; returns its output's hashable parts, and the output.
+        whole_maxima: as in `Path`.
+        maxima_at: gets the lines at which the largest of several numbers that depend on noise was taken.
 
     Raises:
         Unsupported: the program cannot be followed, or has too many paths.
@@ -212,12 +265,15 @@ def explore(run: Callable[[Path], tuple[Any, Any]]) -> list[Finished]:
     waiting: list[tuple[int, ...]] = [()]
     finished = []
     while waiting:
-        path = Path(waiting.pop())
+        path = Path(waiting.pop(), whole_maxima)
         output, result = run(path)
+        if maxima_at is not None:
+            maxima_at |= path.maxima_at
         waiting += path.open
         finished.append(
             Finished(
-                tuple(path.decisions), tuple(path.draws), tuple(path.rows), tuple(path.coins), output, result
+                tuple(path.decisions), tuple(path.draws), path.finished_rows(), tuple(path.coins), tuple(path.maxima),
+                output, result,
             )
         )
         if len(finished) + len(waiting) > MOST_PATHS:

@@ -56,18 +56,22 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
     return tuple(values)
 
 
-def paths(target: Any, data: Callable[[], Any], *, answers: bool = False) -> list[Finished]:
+def paths(
+    target: Any, data: Callable[[], Any], *, answers: bool = False, whole_maxima: frozenset[Place] = frozenset(),
+    maxima_at: set[Place] | None = None,
+) -> list[Finished]:
     """All execution paths of a program on data.
 
     Args:
         target: a mechanism or a function f(data, rng).
         data: makes the data.
         answers: whether the data are the answers of a mechanism's queries.
+        whole_maxima, maxima_at: as in `explore`.
 
     Raises:
         Unsupported: it cannot be followed.
     """
-    return explore(lambda path: run(target, data(), path, answers=answers))
+    return explore(lambda path: run(target, data(), path, answers=answers), whole_maxima, maxima_at)
 
 
 def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from dpaudit.proofs.certificate import certificate_of_paths
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
-from dpaudit.proofs.neighbours import differences, sums
+from dpaudit.proofs.neighbours import differences, sums, with_maxima
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
 from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Unknown, Unsupported
@@ -101,6 +101,8 @@ class Attempt:
         started: when.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
+        maxima_at: lines at which the largest of several numbers that depend on noise is taken.
+        is_followed: whether the program could be followed.
     """
 
     target: Any
@@ -110,6 +112,8 @@ class Attempt:
     started: float
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
+    maxima_at: set[Place] = field(default_factory=set)
+    is_followed: bool = False
 
     def outcome(self) -> Proof | Unknown:
         try:
@@ -129,22 +133,29 @@ class Attempt:
 
     def on_symbols(self) -> Proof | Unknown:
         """A proof from the paths on symbols, and from their unions if that is not enough."""
-        outcome: Proof | Unknown | None = None
-        for merging in (False, True):
-            try:
-                found: Proof | Unknown = self.of_pairs(list(self.pairs(merging=merging)))
-            except NoShift as failure:
-                found = self.without_bound(failure)
-            except Unsupported as error:
-                found = self.unknown(error.reason, error.remedy, error.place)
-                if outcome is None:
-                    return found
-            if isinstance(found, Proof) or outcome is None or (found.least is not None and outcome.least is None):
+        outcome = self.tried({})
+        if isinstance(outcome, Proof) or not self.is_followed:
+            return outcome
+        for attempt in [{"merging": True}, *({"whole_maxima": frozenset({place})} for place in sorted(
+            self.maxima_at, key=str
+        ))]:
+            found = self.tried(attempt)
+            if isinstance(found, Proof):
+                return found
+            if self.is_followed and found.least is not None and (outcome.least is None or found.least < outcome.least):
                 outcome = found
-            if isinstance(outcome, Proof):
-                return outcome
-        assert outcome is not None
         return outcome
+
+    def tried(self, options: dict[str, Any]) -> Proof | Unknown:
+        """A proof from the paths on symbols, with the options of `pairs`."""
+        self.is_followed = True
+        try:
+            return self.of_pairs(list(self.pairs(**options)))
+        except NoShift as failure:
+            return self.without_bound(failure)
+        except Unsupported as error:
+            self.is_followed = False
+            return self.unknown(error.reason, error.remedy, error.place)
 
     def unknown(self, reason: str, remedy: str, place: Place | None, least: Fraction | None = None) -> Unknown:
         return Unknown(reason, remedy, place, self.claimed, self.name, str(self.scope), least)
@@ -156,14 +167,20 @@ class Attempt:
             "Add noise to what this line decides or releases.", place,
         )
 
-    def pairs(self, *, merging: bool = False) -> Iterator[PathPair]:
-        """Paths on symbols; with `merging`, those of one output as one where their union is convex."""
+    def pairs(self, *, merging: bool = False, whole_maxima: frozenset[Place] = frozenset()) -> Iterator[PathPair]:
+        """Paths on symbols.
+
+        Args:
+            merging: whether those of one output become one where their union is convex.
+            whole_maxima: lines at which the largest of several numbers is kept as one number.
+        """
         scope = self.scope
         assert not isinstance(scope, Stream)
         size = scope.k if isinstance(scope, Answers) else scope.n
         if isinstance(scope, Answers) or scope.relation == "replace-one":
             found = paths(
-                self.target, lambda: symbols(scope, size, vector=self.takes_vectors), answers=isinstance(scope, Answers)
+                self.target, lambda: symbols(scope, size, vector=self.takes_vectors), answers=isinstance(scope, Answers),
+                whole_maxima=whole_maxima, maxima_at=self.maxima_at,
             )
             if merging:
                 found = merged(found) or found
@@ -212,10 +229,16 @@ class Attempt:
             path = pair.path
             constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
             equal = [constraint.equal for constraint in constraints]
-            vectors = (
-                differences([row.form for row in path.rows], equal, self.scope) if pair.forms is None
-                else sums(pair.forms, equal)
-            )
+            if pair.forms is not None:
+                vectors = sums(pair.forms, equal)
+            elif path.maxima:
+                vectors, _ = with_maxima([row.form for row in path.rows], equal, path.maxima, self.scope)
+                constraints = (*constraints, *(
+                    Constraint({index: Fraction(1)}, True, path.draws[index].place)
+                    for index in sorted({index for maximum in path.maxima for index in maximum.frozen})
+                ))
+            else:
+                vectors = differences([row.form for row in path.rows], equal, self.scope)
             key = (
                 path.draws, vectors,
                 tuple((tuple(sorted(row.noise.items())), row.equal, row.place) for row in constraints),

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs.alignment import DENOMINATORS, Constraint, keeps, price
-from dpaudit.proofs.certificate import head
+from dpaudit.proofs.certificate import aligned_rows, head
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form
 from dpaudit.proofs.functions import Piecewise
@@ -83,12 +83,14 @@ class Log(Public):
             case "append":
                 return Native("append", lambda value: self.append(interpreter, value))
             case "extend":
-                return Native("extend", lambda values: [
-                    self.append(interpreter, value) for value in list(interpreter.iterate(values))
-                ] and None)
+                return Native("extend", lambda values: self.extend(interpreter, values))
             case "count":
                 return Native("count", lambda value: self.count(interpreter, value))
         raise interpreter.refused(f"The method {name} of a list that the loop appends to is not followed.", FINITE)
+
+    def extend(self, interpreter: Interpreter, values: Any) -> None:
+        for value in list(interpreter.iterate(values)):
+            self.append(interpreter, value)
 
     def append(self, interpreter: Interpreter, value: Any) -> None:
         interpreter.changing(self)
@@ -355,7 +357,10 @@ class Loop:
 
     def _log(self, interpreter: Interpreter, name: str, value: list[Any]) -> Log:
         if not interpreter.owns(value):
-            raise interpreter.refused("A list from outside the program is changed.", "Keep all state inside the function.")
+            raise interpreter.refused(
+                "A list from outside the program is changed.",
+                "Keep all state inside the function.",
+            )
         asked = self.asked.setdefault(name, set())
         log = Log(dict.fromkeys(asked, 0), asked)
         interpreter.own(log)
@@ -750,18 +755,7 @@ def _certificate(
         "steps": [
             {
                 "from": step.before, "to": step.after, "carries": list(step.carries),
-                "draws": [
-                    {"kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place)} for draw in step.path.draws
-                ],
-                "rows": [
-                    {
-                        "equal": row.equal, "line": str(row.place),
-                        "noise": {str(index): str(coefficient) for index, coefficient in row.noise.items()},
-                    }
-                    for row in step.constraints
-                ],
-                "differences": [[str(value) for value in vector] for vector in step.vectors],
-                "shifts": [[str(value) for value in shift] for shift in of_step],
+                **aligned_rows(step.path.draws, step.constraints, step.vectors, of_step),
             }
             for step, of_step in zip(loop.steps, shifts, strict=True)
         ],

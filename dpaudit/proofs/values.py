@@ -17,7 +17,7 @@ from dpaudit.proofs.sources import Source
 NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
 PLAIN = (*NUMBERS, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex, type(Ellipsis))
 """Types whose operators are Python's own."""
-ITERATORS = (
+ITERATORS: tuple[type, ...] = (
     zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
     type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
     itertools.count, itertools.product, itertools.combinations, itertools.permutations, type(iter({})),
@@ -129,9 +129,7 @@ class Chosen:
 
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
-    if is_symbolic(value) or isinstance(
-        value, Noise | Compared | AppliedTo | Independent | Chosen | Started | Random | Native | Bound | Interpreted | types.GeneratorType
-    ):
+    if is_symbolic(value) or isinstance(value, _SYMBOLS):
         return False
     if hasattr(type(value), "__dpaudit_items__") or hasattr(type(value), "__dpaudit_array__"):
         return False
@@ -165,3 +163,8 @@ class Library:
     array_methods: dict[str, Callable[..., Any]]
     truncated: Callable[[Any, Any], Any]
     chosen: Callable[[Any, list[Any]], int]
+
+
+_SYMBOLS = (
+    Noise, Compared, AppliedTo, Independent, Chosen, Started, Random, Native, Bound, Interpreted, types.GeneratorType,
+)
