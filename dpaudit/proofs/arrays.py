@@ -144,7 +144,7 @@ class Array:
             return
         if self.kind == "int" and kind == "bool":
             return
-        raise interpreter.refused(f"numpy would round or convert a {kind} that is put into an array of kind {self.kind}.",
+        raise interpreter.refused(f"numpy would convert a {kind} that is put into an array of kind {self.kind}.",
                            "Make the array with dtype=float.")
 
     def changed(self, interpreter: Interpreter, operation: type[ast.operator], value: Any) -> None:
@@ -273,11 +273,8 @@ _SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form,
 
 def _objects(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     made = np.empty(len(values) if len(shape) == 1 else int(np.prod(shape)), dtype=object)
-    flat = values
-    if len(shape) > 1 and len(values) != made.size:
-        flat = np.empty(0, dtype=object)  # nested lists
-        flat = list(_flattened(values))
-    elif len(shape) > 1 and values and isinstance(values[0], list):
+    flat: list[Any] = values
+    if (len(shape) > 1 and len(values) != made.size) or (len(shape) > 1 and values and isinstance(values[0], list)):
         flat = list(_flattened(values))
     if shape == () and not isinstance(values, list):
         flat = [values]
@@ -338,7 +335,7 @@ def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Arra
         return convert(interpreter, Array(held, kind_of(interpreter, value)), kind)
     if not isinstance(value, list | tuple | range):
         raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.")
-    parts = [each for each in value]
+    parts = list(value)
     if len(parts) > MOST_ELEMENTS:
         raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
     if any(isinstance(each, list | tuple | Array | np.ndarray) for each in parts):

@@ -215,9 +215,9 @@ class Interpreter:
         if isinstance(condition.function, Table) and of_record and all(
             isinstance(each, Cell) or plain(each) for each in (yes, no)
         ) and all(not isinstance(each, Cell) or isinstance(each.function, Table) for each in (yes, no)):
-            columns = [
-                each.function.values if isinstance(each, Cell) else (each,) * len(condition.function.values)
-                for each in (yes, no)
+            columns: list[tuple[Any, ...]] = [
+                each.function.values if isinstance(each, Cell) and isinstance(each.function, Table)
+                else (each,) * len(condition.function.values) for each in (yes, no)
             ]
             chosen = tuple(
                 x if holds else y for holds, x, y in zip(condition.function.values, *columns, strict=True)
@@ -270,8 +270,8 @@ class Interpreter:
             )
         if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
             return left if right == 1 else (x.times(x))
-        raise self.refused(f"The operator {_SYMBOLS.get(operation, operation.__name__)} of a number that depends on the data "
-                    "or on noise.", _LINEAR)
+        symbol = _SYMBOLS.get(operation, operation.__name__)
+        raise self.refused(f"The operator {symbol} of a number that depends on the data or on noise.", _LINEAR)
 
     def _each(self, one: Cell, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool) -> Table:
         try:
@@ -381,9 +381,9 @@ class Interpreter:
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        if self.returning and callee is not builtins.len and any(isinstance(each, Public) for each in args) and (
-            public((*args, *keywords.values())) and isinstance(callee, types.FunctionType | types.BuiltinFunctionType | type)
-        ):
+        if self.returning and callee is not builtins.len and isinstance(
+            callee, types.FunctionType | types.BuiltinFunctionType | type
+        ) and any(isinstance(each, Public) for each in args) and public((*args, *keywords.values())):
             # whatever it does with what was released is no more than that
             return PUBLIC
         if isinstance(callee, Native):
@@ -432,9 +432,9 @@ class Interpreter:
             return self.exponential_mechanism(*args, **keywords)
         if kind is Applied:
             return AppliedTo(*args, **keywords)
-        if all(map(concrete, (*args, *keywords.values()))):
-            if issubclass(kind, Product | Mechanism) or (_is_ours(kind) and is_dataclass(kind)):
-                return self.plainly(kind, *args, **keywords)
+        known = issubclass(kind, Product | Mechanism) or (_is_ours(kind) and is_dataclass(kind))
+        if known and all(map(concrete, (*args, *keywords.values()))):
+            return self.plainly(kind, *args, **keywords)
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
         if issubclass(kind, BaseException):
@@ -527,14 +527,6 @@ class Interpreter:
     def entered(self, function: Interpreted, args: tuple[Any, ...], keywords: dict[str, Any]) -> Scope:
         """The variables of a call, with its arguments."""
         node = function.source.node
-        if isinstance(node, ast.FunctionDef) and node.decorator_list and function.function is not None:
-            plain = all(isinstance(each, ast.Name) and each.id in ("property", "staticmethod", "classmethod",
-                        "cached_property", "override", "abstractmethod") for each in node.decorator_list)
-            # the function itself is followed, not what its decorator made of it: its name leads to that
-            if not plain and function.name.rpartition(".")[2] in function.function.__globals__ and (
-                function.function.__globals__[function.name.rpartition(".")[2]] is not function.function
-            ):
-                raise self.refused(f"{function.name} is decorated.", "Call it without the decorator.")
         scope = Scope(local_names(node), function.variables, function.source)
         names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
         given = dict(zip(names, args, strict=False))
@@ -579,9 +571,10 @@ class Interpreter:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise self.refused(f"More than {MOST_STEPS:,} steps on one path.")
-        if hasattr(node, "lineno"):
-            if self.here is None or self.here.line != node.lineno or self.here.file not in scope.source.file:
-                self.here = scope.source.place(node)
+        if hasattr(node, "lineno") and (
+            self.here is None or self.here.line != node.lineno or self.here.file not in scope.source.file
+        ):
+            self.here = scope.source.place(node)
 
     def execute_one(self, statement: ast.stmt, scope: Scope) -> None:
         match statement:
@@ -750,9 +743,8 @@ class Interpreter:
 
     def branch(self, statement: ast.If, scope: Scope) -> None:
         test = self.evaluate(statement.test, scope)
-        if isinstance(test, Cell) and test.is_condition:
-            if self.merged(test, statement, scope):
-                return
+        if isinstance(test, Cell) and test.is_condition and self.merged(test, statement, scope):
+            return
         self.execute(statement.body if self.truth(test) else statement.orelse, scope)
 
     def merged(self, test: Cell, statement: ast.If, scope: Scope) -> bool:
@@ -980,11 +972,8 @@ class Interpreter:
             return Array.operated(self, operation, left, right)
         if isinstance(left, list | tuple | str) or isinstance(right, list | tuple | str):
             return self._of_sequences(operation, left, right)
-        if (isinstance(left, Condition | Cell) and isinstance(right, Condition | Cell | bool)) or (
-            isinstance(left, bool) and isinstance(right, Condition | Cell)
-        ):
-            if operation in (ast.BitAnd, ast.BitOr, ast.BitXor):
-                return self.bitwise(operation, left, right)
+        if operation in (ast.BitAnd, ast.BitOr, ast.BitXor) and (is_symbolic(left) or is_symbolic(right)):
+            return self.bitwise(operation, left, right)
         return self.binary(operation, left, right)
 
     def bitwise(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
@@ -1011,8 +1000,8 @@ class Interpreter:
 
     def _of_sequences(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         if not all(isinstance(each, PLAIN) for each in (left, right)):
-            raise self.refused(f"The operator {_SYMBOLS.get(operation)} of a list and a number that depends on the data or on "
-                        "noise.")
+            symbol = _SYMBOLS.get(operation)
+            raise self.refused(f"The operator {symbol} of a list and a number that depends on the data or on noise.")
         if operation in (ast.Add, ast.Mult) or (concrete(left) and concrete(right)):
             made = self.plainly(_BINARY[operation], left, right)
             return self.own(made) if isinstance(made, list) else made
@@ -1034,7 +1023,7 @@ class Interpreter:
                 return value if is_symbolic(value) else self.plainly(operator.pos, value)
             case ast.Invert():
                 if isinstance(value, Condition) or (isinstance(value, Cell) and value.is_condition):
-                    raise self.refused("`~` of a condition is that of a whole number in Python, and of a bool in numpy.",
+                    raise self.refused("`~` of a condition is not the same in Python and in numpy.",
                                 "Write `not`, or np.logical_not.")
                 return self.plainly(operator.invert, value)
         raise self.refused("This operator is not followed.")
@@ -1182,7 +1171,7 @@ class Interpreter:
         if isinstance(value, list):
             return iter(value)
         if isinstance(value, tuple | range | str | dict | types.GeneratorType) or type(value) in ITERATORS:
-            return iter(value)
+            return iter(value)  # type: ignore[no-any-return]
         if isinstance(value, set | frozenset):
             if len(value) > 1:
                 raise self.refused("The order of a set is not followed.", "Sort it.")
@@ -1232,7 +1221,7 @@ class Interpreter:
             if not isinstance(container, list | tuple | dict | str):
                 raise self.refused("This lookup by a record is not followed.")
             return self.cell(index, self._each(index, container, operator.getitem, swapped=True))
-        if isinstance(container, list | tuple | str | range) or isinstance(container, dict):
+        if isinstance(container, list | tuple | str | range | dict):
             if isinstance(index, Cell | Form) and isinstance(container, list | tuple) and concrete(container):
                 return self.looked_up(container, index)
             if not concrete(index):
@@ -1287,7 +1276,7 @@ class Interpreter:
             if found is not None and not hasattr(type(found), "__get__"):
                 return found
             raise self.refused(f"The attribute {name} of the class {value.__name__} is not followed.")
-        if isinstance(value, PLAIN) or isinstance(value, Native | Bound | Interpreted | Noise | Compared | Random):
+        if isinstance(value, (*PLAIN, Native, Bound, Interpreted, Noise, Compared, Random)):
             raise self.refused(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
         return self.member(value, name)
 
@@ -1296,7 +1285,7 @@ class Interpreter:
         kind = type(value)
         if isinstance(value, AppliedTo):
             raise self.refused("A mechanism applied to data is looked into.")
-        if kind.__getattribute__ is not object.__getattribute__ or hasattr(kind, "__getattr__"):
+        if inspect.getattr_static(kind, "__getattribute__") is not _PLAIN_LOOKUP or hasattr(kind, "__getattr__"):
             raise self.refused(f"The class {kind.__name__} computes its attributes.")
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):
@@ -1498,6 +1487,7 @@ _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Pow: "**", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
     ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@", ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
 }
+_PLAIN_LOOKUP = inspect.getattr_static(object, "__getattribute__")
 _STATE = "Keep all state inside the function."
 _LINEAR = "Only sums of noise, of functions of single records, and of multiples of these can be followed."
 _KNOWN_SIZE = "Divide by a number that is the same for every dataset."

@@ -736,10 +736,9 @@ def _np_floor(interpreter: Interpreter, value: Any) -> Any:
 
 def _np_operation(operation: type[ast.operator]) -> Handler:
     def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
-        if not isinstance(left, Array | np.ndarray) and not isinstance(right, Array | np.ndarray):
-            if isinstance(left, list | tuple) or isinstance(right, list | tuple):
-                left = Array.of(interpreter, left) if isinstance(left, list | tuple) else left
-                right = Array.of(interpreter, right) if isinstance(right, list | tuple) else right
+        left, right = (
+            Array.of(interpreter, each) if isinstance(each, list | tuple) else each for each in (left, right)
+        )
         return interpreter.operate(operation, left, right)
 
     return handler
@@ -821,11 +820,11 @@ NUMPY_METHODS: dict[str, Handler] = {}
 def method(interpreter: Interpreter, value: Any, name: str) -> Any:
     """A method of a value, if it is one that is followed; None otherwise."""
     if isinstance(value, Random):
-        function = _RANDOM.get(name)
-        if function is None:
+        draw = _RANDOM.get(name)
+        if draw is None:
             raise interpreter.refused(f"The generator's method {name} is not followed.",
                                "Use laplace, exponential, gumbel, geometric, random or integers.")
-        return Native(name, lambda *args, **keywords: function(interpreter, *args, **keywords))
+        return Native(name, lambda *args, **keywords: draw(interpreter, *args, **keywords))
     if hasattr(value, "__dpaudit_method__"):
         return value.__dpaudit_method__(interpreter, name)
     if isinstance(value, list):
@@ -1109,7 +1108,7 @@ for _function in (
     math.sqrt, math.exp, math.log, math.log2, math.log10, math.log1p, math.expm1, math.pow, math.gcd, math.comb,
     math.prod, math.trunc, math.isclose, math.isqrt,
 ):
-    _FUNCTIONS[_function] = _plain(_function)  # type: ignore[arg-type]
+    _FUNCTIONS[_function] = _plain(_function)
 
 NUMPY_METHODS |= {
     "sum": _FUNCTIONS[np.sum], "mean": _np_mean, "max": _FUNCTIONS[np.max], "min": _FUNCTIONS[np.min],

@@ -43,7 +43,9 @@ def merged(paths: Sequence[Finished]) -> list[Finished] | None:
     Every path's region is described by its rows, and all regions together are everything. So a convex region that
     contains the paths of one output, and meets the interior of no other path, is their union.
     """
-    if len({path.draws for path in paths}) != 1 or any(path.coins for path in paths) or any(draw.is_whole for draw in paths[0].draws):
+    if len({path.draws for path in paths}) != 1 or any(draw.is_whole for draw in paths[0].draws):
+        return None
+    if any(path.coins or path.maxima for path in paths):
         return None
     groups: dict[object, list[Finished]] = {}
     for path in paths:
@@ -83,7 +85,7 @@ def _union(
 
 
 def _linear(row: Row) -> Linear:
-    coefficients: dict[object, Fraction] = {**row.form.draws}
+    coefficients: dict[object, Fraction] = {index: factor for index, factor in row.form.draws.items()}  # noqa: C416
     constant = row.form.constant
     for index, function in row.form.records.items():
         if isinstance(function, Piecewise) and not function.cuts:

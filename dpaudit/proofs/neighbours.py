@@ -89,10 +89,10 @@ def with_maxima(
         coefficients = [form.draws.get(maximum.draw, ZERO) for form in forms]
         spread = []
         for vector in vectors:
-            for move in set(vector[place:place + len(maximum.members)]):
-                spread.append(tuple(
-                    value + coefficient * move for value, coefficient in zip(vector, coefficients, strict=False)
-                ) + vector[len(forms):])
+            spread += [
+                tuple(value + coefficient * move for value, coefficient in zip(vector, coefficients, strict=False))
+                + vector[len(forms):] for move in set(vector[place:place + len(maximum.members)])
+            ]
         vectors, place = list(dict.fromkeys(spread)), place + len(maximum.members)
     frozen = len({index for maximum in maxima for index in maximum.frozen})
     rows = least((vector[:len(forms)] for vector in vectors), equal)

@@ -136,9 +136,9 @@ class Attempt:
         outcome = self.tried({})
         if isinstance(outcome, Proof) or not self.is_followed:
             return outcome
-        for attempt in [{"merging": True}, *({"whole_maxima": frozenset({place})} for place in sorted(
-            self.maxima_at, key=str
-        ))]:
+        attempts: list[dict[str, Any]] = [{"merging": True}]
+        attempts += [{"whole_maxima": frozenset({place})} for place in sorted(self.maxima_at, key=str)]
+        for attempt in attempts:
             found = self.tried(attempt)
             if isinstance(found, Proof):
                 return found
@@ -179,8 +179,8 @@ class Attempt:
         size = scope.k if isinstance(scope, Answers) else scope.n
         if isinstance(scope, Answers) or scope.relation == "replace-one":
             found = paths(
-                self.target, lambda: symbols(scope, size, vector=self.takes_vectors), answers=isinstance(scope, Answers),
-                whole_maxima=whole_maxima, maxima_at=self.maxima_at,
+                self.target, lambda: symbols(scope, size, vector=self.takes_vectors),
+                answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
             )
             if merging:
                 found = merged(found) or found
@@ -302,7 +302,7 @@ def _renamed(form: Form, names: dict[int, int]) -> Form:
 
 
 def _is_small(scope: Domain) -> bool:
-    return len(scope.values) ** scope.n <= MOST_DATASETS
+    return bool(len(scope.values) ** scope.n <= MOST_DATASETS)
 
 
 def noise_lines(aligned: Sequence[Aligned]) -> tuple[NoiseLine, ...]:

@@ -19,7 +19,9 @@ class Public:
     is_public: ClassVar[bool] = True
 
     def refused(self, interpreter: Interpreter) -> Unsupported:
-        refusal: Unsupported = interpreter.refused("The program depends on the length of the stream, or on its former outputs.", FINITE)
+        refusal: Unsupported = interpreter.refused(
+            "The program depends on the length of the stream, or on its former outputs.", FINITE
+        )
         return refusal
 
     def __dpaudit_items__(self, interpreter: Interpreter) -> Iterator[Any]:

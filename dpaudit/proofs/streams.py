@@ -103,7 +103,7 @@ class Log(Public):
             elif isinstance(value, PLAIN) and concrete(value):
                 self.counts[each] += value == each[1]
             elif isinstance(each[1], int | float) and shown == "number":
-                raise interpreter.refused("A number is counted among numbers that depend on the data or on noise.", FINITE)
+                raise interpreter.refused("A number is counted among noisy numbers.", FINITE)
 
     def count(self, interpreter: Interpreter, value: Any) -> Any:
         if interpreter.returning:
@@ -173,6 +173,7 @@ class Loop:
     steps: list[Step] = field(default_factory=list)
     asked: dict[str, set[Any]] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
+    body: list[ast.stmt] = field(default_factory=list)
 
     def explore(self) -> None:
         """Finds all states and steps."""
@@ -286,7 +287,7 @@ class Loop:
             first = (self.target.__self__,) if hasattr(self.target, "__self__") else ()
             if not hasattr(target, "__code__"):
                 raise Unsupported("The program is no function.")
-            function, args = interpreter.interpreted(target), (*first, Data(), Random())  # type: ignore[assignment]
+            function, args = interpreter.interpreted(target), (*first, Data(), Random())
         keywords: dict[str, Any] = {}
         while True:
             node = function.source.node
@@ -375,14 +376,14 @@ class Loop:
         match value:
             case Form():
                 if value.has_data:
-                    raise interpreter.refused("The loop carries a number that depends on the data from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a number that depends on the data.", FINITE)
                 draws = {
                     carried.setdefault(index, len(carried)): coefficient for index, coefficient in value.draws.items()
                 }
                 made = Form(value.constant, {}, draws)
                 return made, ("form", made.key())
             case Cell() | Condition():
-                raise interpreter.refused("The loop carries a condition from turn to turn.", FINITE)
+                raise interpreter.refused("The loop carries a condition.", FINITE)
             case Log():
                 return Log(dict(value.counts), value.asked), ("log", tuple(sorted(value.counts.items(), key=repr)))
             case Data():
@@ -393,11 +394,11 @@ class Loop:
                 return value, "random"
             case Noise():
                 if value.location.has_data or value.location.has_noise:
-                    raise interpreter.refused("The loop carries a distribution from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a distribution.", FINITE)
                 return value, ("noise", value.kind, value.scale, value.location.constant)
             case Interpreted():
                 if not concrete(value.defaults) or not concrete(value.keyword_defaults):
-                    raise interpreter.refused("The loop carries a function from turn to turn.", FINITE)
+                    raise interpreter.refused("The loop carries a function.", FINITE)
                 return value, ("function", id(value.source.node))
             case list() | tuple():
                 parts = [self._carried(interpreter, each, carried, path) for each in value]
@@ -409,7 +410,7 @@ class Loop:
                     ("dict", *((repr(name), key) for name, (_, key) in pairs.items())),
                 )
         if not concrete(value):
-            raise interpreter.refused(f"The loop carries a value of type {type(value).__name__} from turn to turn.", FINITE)
+            raise interpreter.refused(f"The loop carries a value of type {type(value).__name__}.", FINITE)
         if isinstance(value, PLAIN):
             return value, (type(value).__name__, repr(value))
         return value, ("object", id(value))
@@ -566,8 +567,9 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
 
 def _unprotected(loop: Loop) -> Place | None:
     for step in loop.steps:
-        for row, *differences_of_row in zip(step.constraints, *step.vectors, strict=True):
-            if not row.noise and any(each < 0 or (row.equal and each) for each in differences_of_row):
+        for number, row in enumerate(step.constraints):
+            moves = [vector[number] for vector in step.vectors]
+            if not row.noise and any(each < 0 or (row.equal and each) for each in moves):
                 return row.place
     return None
 
@@ -648,13 +650,10 @@ def solve(loop: Loop) -> tuple[list[Vector], list[tuple[Vector, ...]], list[Frac
     cost[1:len(loop.states)] = 1e-7
 
     def sparse(rows: list[dict[int, float]]) -> Any:
-        return coo_matrix(
-            (
-                [value for row in rows for value in row.values()],
-                ([i for i, row in enumerate(rows) for _ in row], [column for row in rows for column in row]),
-            ),
-            shape=(len(rows), columns),
-        )
+        values = np.array([value for row in rows for value in row.values()])
+        down = np.array([number for number, row in enumerate(rows) for _ in row])
+        across = np.array([column for row in rows for column in row])
+        return coo_matrix((values, (down, across)), shape=(len(rows), columns))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
