@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs.alignment import DENOMINATORS, Constraint, keeps, price
+from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.certificate import aligned_rows, head
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form
@@ -32,9 +33,6 @@ from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
 from dpaudit.proofs.values import PLAIN, Bound, Interpreted, Native, Noise, Random, Started, concrete
-
-if TYPE_CHECKING:
-    from dpaudit.proofs.prove import Attempt
 
 MOST_STATES = 400
 """States of a loop beyond which it is not followed."""
@@ -545,8 +543,11 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
     scope = attempt.scope
     assert isinstance(scope, Stream)
     loop = Loop(attempt.target, exactly(scope.by))
-    loop.explore()
-    found = solve(loop)
+    try:
+        loop.explore()
+        found = solve(loop)
+    except Unsupported as error:
+        return attempt.unknown(error.reason, error.remedy, error.place)
     if found is None:
         place = _unprotected(loop)
         return attempt.unknown(

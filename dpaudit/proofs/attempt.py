@@ -1,0 +1,268 @@
+"""A proof from the cheapest alignment of each execution path."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.language.mechanism import Mechanism
+from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
+from dpaudit.proofs.certificate import certificate_of_paths
+from dpaudit.proofs.exact import ROUNDING
+from dpaudit.proofs.forms import Form
+from dpaudit.proofs.merging import merged
+from dpaudit.proofs.neighbours import differences, sums, with_maxima
+from dpaudit.proofs.paths import Finished
+from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
+from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
+from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
+
+MOST_DATASETS = 200
+"""Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathPair:
+    """A path on D, and the one on D′ that it is mapped to.
+
+    Args:
+        path: on D.
+        forms: what each row is on D′ less what it is on D, for other programs on D and D′; None where both are one
+            program.
+    """
+
+    path: Finished
+    forms: tuple[Form, ...] | None = None
+
+
+@dataclass(eq=False)
+class Attempt:
+    """A proof that is being looked for.
+
+    Args:
+        target, scope, claimed: as in `prove`.
+        name: of the program.
+        worst: the most expensive aligned path and difference so far.
+        broken: the path and the difference for which no shift was found.
+        maxima_at: lines at which the largest of several numbers that depend on noise is taken.
+        is_followed: whether the program could be followed.
+    """
+
+    target: Any
+    scope: Scope
+    claimed: Fraction
+    name: str
+    worst: tuple[Finished, Aligned] | None = None
+    broken: tuple[Finished, NoShift] | None = None
+    maxima_at: set[Place] = field(default_factory=set)
+    is_followed: bool = False
+
+    def outcome(self) -> Proof | Unknown:
+        """A proof for all datasets of a scope other than streams."""
+        try:
+            first = self.on_symbols()
+            if isinstance(first, Proof) or not isinstance(self.scope, Domain) or not _is_small(self.scope):
+                return first
+            try:
+                return self.of_pairs(list(self.dataset_pairs(self.scope)))
+            except (NoShift, Unsupported):
+                return first
+        except Unsupported as error:
+            return self.unknown(error.reason, error.remedy, error.place)
+
+    def on_symbols(self) -> Proof | Unknown:
+        """A proof from the paths on symbols, and from their unions if that is not enough."""
+        outcome = self.tried({})
+        if isinstance(outcome, Proof) or not self.is_followed:
+            return outcome
+        attempts: list[dict[str, Any]] = [{"merging": True}]
+        attempts += [{"whole_maxima": frozenset({place})} for place in sorted(self.maxima_at, key=str)]
+        for attempt in attempts:
+            found = self.tried(attempt)
+            if isinstance(found, Proof):
+                return found
+            if self.is_followed and found.least is not None and (outcome.least is None or found.least < outcome.least):
+                outcome = found
+        return outcome
+
+    def tried(self, options: dict[str, Any]) -> Proof | Unknown:
+        """A proof from the paths on symbols, with the options of `pairs`."""
+        self.is_followed = True
+        try:
+            return self.of_pairs(list(self.pairs(**options)))
+        except NoShift as failure:
+            return self.without_bound(failure)
+        except Unsupported as error:
+            self.is_followed = False
+            return self.unknown(error.reason, error.remedy, error.place)
+
+    def unknown(self, reason: str, remedy: str, place: Place | None, least: Fraction | None = None) -> Unknown:
+        return Unknown(reason, remedy, place, self.claimed, self.name, str(self.scope), least)
+
+    def without_bound(self, failure: NoShift) -> Unknown:
+        place = failure.constraint.place if failure.constraint is not None else None
+        return self.unknown(
+            "No shift of the noise gives a neighbouring dataset the same output: no ε can be proved.",
+            "Add noise to what this line decides or releases.", place,
+        )
+
+    def pairs(self, *, merging: bool = False, whole_maxima: frozenset[Place] = frozenset()) -> Iterator[PathPair]:
+        """Paths on symbols.
+
+        Args:
+            merging: whether those of one output become one where their union is convex.
+            whole_maxima: lines at which the largest of several numbers is kept as one number.
+        """
+        scope = self.scope
+        assert not isinstance(scope, Stream)
+        size = scope.k if isinstance(scope, Answers) else scope.n
+        if isinstance(scope, Answers) or scope.relation == "replace-one":
+            found = paths(
+                self.target, lambda: symbols(scope, size, vector=self.takes_vectors),
+                answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
+            )
+            if merging:
+                found = merged(found) or found
+            yield from (PathPair(path) for path in found)
+            return
+        larger = paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors))
+        smaller = paths(self.target, lambda: symbols(scope, size - 1, vector=self.takes_vectors))
+        for removed in range(size):
+            moved = {index: index if index < removed else index + 1 for index in range(size - 1)}
+            renamed = [
+                replace(path, rows=tuple(replace(row, form=_renamed(row.form, moved)) for row in path.rows))
+                for path in smaller
+            ]
+            yield from matched(larger, renamed)
+            yield from matched(renamed, larger)
+
+    def dataset_pairs(self, scope: Domain) -> Iterator[PathPair]:
+        """Paths on every pair of neighbouring datasets of a finite domain."""
+        sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
+        found = {
+            dataset: paths(self.target, lambda dataset=dataset: dataset)  # type: ignore[misc]
+            for size in sizes for dataset in itertools.product(scope.values, repeat=size)
+        }
+        for dataset in itertools.product(scope.values, repeat=scope.n):
+            for place in range(scope.n):
+                if scope.relation == "replace-one":
+                    for value in scope.values:
+                        if value != dataset[place]:
+                            other = (*dataset[:place], value, *dataset[place + 1:])
+                            yield from matched(found[dataset], found[other])
+                else:
+                    other = (*dataset[:place], *dataset[place + 1:])
+                    yield from matched(found[dataset], found[other])
+                    yield from matched(found[other], found[dataset])
+
+    @property
+    def takes_vectors(self) -> bool:
+        """Whether the program gets real records as a numpy array."""
+        return not isinstance(self.target, Mechanism)
+
+    def of_pairs(self, pairs: Sequence[PathPair]) -> Proof | Unknown:
+        """A proof from the cheapest shifts of all paths."""
+        aligned: list[tuple[Finished, Aligned]] = []
+        known: dict[object, Aligned] = {}
+        for pair in pairs:
+            path = pair.path
+            constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
+            equal = [constraint.equal for constraint in constraints]
+            if pair.forms is not None:
+                vectors = sums(pair.forms, equal)
+            elif path.maxima:
+                vectors, _ = with_maxima([row.form for row in path.rows], equal, path.maxima, self.scope)
+                constraints = (*constraints, *(
+                    Constraint({index: Fraction(1)}, True, path.draws[index].place)
+                    for index in sorted({index for maximum in path.maxima for index in maximum.frozen})
+                ))
+            else:
+                vectors = differences([row.form for row in path.rows], equal, self.scope)
+            key = (
+                path.draws, vectors,
+                tuple((tuple(sorted(row.noise.items())), row.equal, row.place) for row in constraints),
+            )
+            try:
+                found = known.get(key)
+                if found is None:
+                    found = known[key] = align(path.draws, constraints, vectors)
+            except NoShift as failure:
+                self.broken = (path, failure)
+                raise
+            aligned.append((path, found))
+        worst = max(aligned, key=lambda each: each[1].cost, default=None)
+        self.worst = worst
+        least = worst[1].cost if worst is not None else Fraction(0)
+        if least > self.claimed * (1 + ROUNDING):
+            return self.unknown(
+                f"The alignment needs ε = {least}, above the claimed {self.claimed}.", "", None, least
+            )
+        return Proof(
+            least, self.claimed, self.name, str(self.scope), noise_lines(list(known.values())), len(aligned),
+            ASSUMPTIONS, certificate_of_paths(self.target, self.name, str(self.scope), self.claimed,
+                                              list(known.values())),
+        )
+
+
+def matched(ours: Sequence[Finished], theirs: Sequence[Finished]) -> Iterator[PathPair]:
+    """Maps each path on D to one on D′ with the same draws, rows and output, except for the data.
+
+    Raises:
+        Unsupported: there is none for some path.
+    """
+    by_shape: dict[object, list[Finished]] = {}
+    for path in theirs:
+        by_shape.setdefault(_shape(path), []).append(path)
+    used: set[tuple[int, ...]] = set()
+    for path in ours:
+        others = [other for other in by_shape.get(_shape(path), []) if other.decisions not in used]
+        exact = [other for other in others if other.decisions == path.decisions]
+        partner = next(iter(exact or others), None)
+        if partner is None:
+            raise Unsupported(
+                "Two neighbouring datasets lead to different draws, comparisons or outputs, which are not compared.",
+                "", path.rows[-1].place if path.rows else None,
+            )
+        used.add(partner.decisions)
+        yield PathPair(path, tuple(
+            other.form.plus(mine.form, Fraction(-1)) for mine, other in zip(path.rows, partner.rows, strict=True)
+        ))
+
+
+def _shape(path: Finished) -> object:
+    return (
+        tuple((draw.kind, draw.scale) for draw in path.draws), path.coins, path.output,
+        tuple((row.kind, row.strict, tuple(sorted(row.form.draws.items()))) for row in path.rows),
+    )
+
+
+def _renamed(form: Form, names: dict[int, int]) -> Form:
+    return Form(form.constant, {names[index]: function for index, function in form.records.items()}, form.draws)
+
+
+def _is_small(scope: Domain) -> bool:
+    return bool(len(scope.values) ** scope.n <= MOST_DATASETS)
+
+
+def noise_lines(aligned: Sequence[Aligned]) -> tuple[NoiseLine, ...]:
+    """How far the draws of each line move, and what they cost at most on one path."""
+    shifts: dict[tuple[Place, str], set[Fraction]] = {}
+    costs: dict[tuple[Place, str], Fraction] = {}
+    for path in aligned:
+        for shift in path.shifts:
+            here: dict[tuple[Place, str], Fraction] = {}
+            for draw, moved in zip(path.draws, shift, strict=True):
+                key = draw.place, str(draw)
+                shifts.setdefault(key, set()).add(moved)
+                here[key] = here.get(key, Fraction(0)) + abs(moved) / draw.scale
+            for key, cost in here.items():
+                costs[key] = max(costs.get(key, Fraction(0)), cost)
+    return tuple(
+        NoiseLine(place, noise, tuple(sorted(moved)), costs[place, noise])
+        for (place, noise), moved in shifts.items()
+    )
+
+

@@ -1,0 +1,2 @@
+def refuted(attempt, outcome, seed):
+    return None
