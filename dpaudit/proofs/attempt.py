@@ -213,6 +213,8 @@ def matched(ours: Sequence[Finished], theirs: Sequence[Finished]) -> Iterator[Pa
     Raises:
         Unsupported: there is none for some path.
     """
+    if any(path.maxima for path in (*ours, *theirs)):
+        raise Unsupported("The largest of numbers of several records is not compared between two sizes of data.")
     by_shape: dict[object, list[Finished]] = {}
     for path in theirs:
         by_shape.setdefault(_shape(path), []).append(path)
@@ -255,6 +257,8 @@ def noise_lines(aligned: Sequence[Aligned]) -> tuple[NoiseLine, ...]:
         for shift in path.shifts:
             here: dict[tuple[Place, str], Fraction] = {}
             for draw, moved in zip(path.draws, shift, strict=True):
+                if draw.kind == "maximum":
+                    continue
                 key = draw.place, str(draw)
                 shifts.setdefault(key, set()).add(moved)
                 here[key] = here.get(key, Fraction(0)) + abs(moved) / draw.scale

@@ -115,8 +115,14 @@ def _merged_extreme(interpreter: Interpreter, values: list[Any], sign: int) -> A
         elif isinstance(better, Cell):
             best = interpreter.number(interpreter.where(better, other, best))
         else:
-            return None
+            return _of_several_records(interpreter, values, sign)
     return best
+
+
+def _of_several_records(interpreter: Interpreter, values: list[Any], sign: int) -> Form:
+    """The largest (or smallest) of numbers that depend on several records, as one number."""
+    forms = [interpreter.number(value).scaled(Fraction(sign)) for value in values]
+    return interpreter.path.maximum(forms, interpreter.place).scaled(Fraction(sign))
 
 
 def _choose(interpreter: Interpreter, values: list[Any], sign: int, last: bool = False) -> int:
@@ -552,6 +558,8 @@ def _elementwise_extreme(sign: int) -> Handler:
         larger = interpreter.compare(x, ">=" if sign > 0 else "<=", y)
         if isinstance(larger, Cell):
             return interpreter.number(interpreter.where(larger, interpreter.number(x), interpreter.number(y)))
+        if isinstance(larger, Condition) and not larger.form.has_noise:
+            return _of_several_records(interpreter, [x, y], sign)
         return x if interpreter.truth(larger) else y
 
     return one

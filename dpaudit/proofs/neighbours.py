@@ -86,12 +86,12 @@ def with_maxima(
     vectors = list(found.vectors)
     place = len(forms)
     for maximum in maxima:
-        coefficients = [form.draws.get(maximum.draw, ZERO) for form in forms]
+        coefficients = [form.draws.get(maximum.draw, ZERO) for form in (*forms, *members)]
         spread = []
         for vector in vectors:
             spread += [
-                tuple(value + coefficient * move for value, coefficient in zip(vector, coefficients, strict=False))
-                + vector[len(forms):] for move in set(vector[place:place + len(maximum.members)])
+                tuple(value + coefficient * move for value, coefficient in zip(vector, coefficients, strict=True))
+                for move in set(vector[place:place + len(maximum.members)])
             ]
         vectors, place = list(dict.fromkeys(spread)), place + len(maximum.members)
     frozen = len({index for maximum in maxima for index in maximum.frozen})

@@ -130,10 +130,7 @@ class Path:
         """The largest of some numbers, as one number."""
         if self.merging:
             raise CannotMerge
-        if any(
-            self.draws[index].is_whole or self.draws[index].kind == "maximum"
-            for form in members for index in form.draws
-        ):
+        if any(self.draws[index].is_whole for form in members for index in form.draws):
             raise Unsupported("The largest of numbers with whole noise is not followed as one number.", "", place)
         self.draws.append(Draw("maximum", Fraction(1), place))
         self.maxima.append(Maximum(len(self.draws) - 1, tuple(members)))

@@ -219,6 +219,8 @@ class Loop:
             reached.clear()
             finished = explore(run)
             for path, (after, carries) in zip(finished, reached, strict=True):
+                if path.maxima:
+                    raise Unsupported("The largest of several numbers is not followed in a stream.", FINITE)
                 forms = [row.form for row in path.rows]
                 constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
                 vectors = differences(
