@@ -103,11 +103,11 @@ def _less(x: Any, y: Any) -> bool:
 def _merged_extreme(interpreter: Interpreter, values: list[Any], sign: int) -> Any:
     """The largest (or smallest) of numbers that depend on one record, as one number; None where this is none."""
     best = interpreter.number(values[0])
-    if best.has_noise:
+    if interpreter.path.is_noisy(best):
         return None
     for value in values[1:]:
         other = interpreter.number(value)
-        if other.has_noise:
+        if interpreter.path.is_noisy(other):
             return None
         better = interpreter.compare(other, ">" if sign > 0 else "<", best)
         if isinstance(better, bool):
@@ -558,7 +558,7 @@ def _elementwise_extreme(sign: int) -> Handler:
         larger = interpreter.compare(x, ">=" if sign > 0 else "<=", y)
         if isinstance(larger, Cell):
             return interpreter.number(interpreter.where(larger, interpreter.number(x), interpreter.number(y)))
-        if isinstance(larger, Condition) and not larger.form.has_noise:
+        if isinstance(larger, Condition) and not interpreter.path.is_noisy(larger.form):
             return _of_several_records(interpreter, [x, y], sign)
         return x if interpreter.truth(larger) else y
 

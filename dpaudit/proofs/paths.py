@@ -156,6 +156,11 @@ class Path:
                     rows.append(Row("keep", larger.plus(largest, Fraction(-1)), False, found[0].place))
         return tuple(rows)
 
+    def is_noisy(self, form: Form) -> bool:
+        """Whether a form depends on noise, and not on data alone."""
+        noisy = {maximum.draw for maximum in self.maxima if any(map(self.is_noisy, maximum.members))}
+        return any(self.draws[index].kind != "maximum" or index in noisy for index in form.draws)
+
     def keep(self, form: Form, place: Place, *, strict: bool = False) -> None:
         """The form is ≥ 0 on this path."""
         if self.merging:
@@ -189,6 +194,8 @@ class Path:
     def _equal(self, form: Form, place: Place) -> bool:
         if not form.has_data and not form.has_noise:
             return form.constant == 0
+        if any(self.draws[index].kind == "maximum" for index in form.draws):
+            raise Unsupported("The largest of several numbers is compared for equality.", "Use >= or >.", place)
         if any(not self.draws[index].is_whole for index in form.draws):
             # a continuous draw with a coefficient other than 0: the probability is 0
             return False
