@@ -158,8 +158,11 @@ class Path:
 
     def is_noisy(self, form: Form) -> bool:
         """Whether a form depends on noise, and not on data alone."""
-        noisy = {maximum.draw for maximum in self.maxima if any(map(self.is_noisy, maximum.members))}
-        return any(self.draws[index].kind != "maximum" or index in noisy for index in form.draws)
+        plain: set[int] = set()
+        for maximum in self.maxima:
+            if maximum.frozen <= plain:
+                plain.add(maximum.draw)
+        return not form.draws.keys() <= plain
 
     def keep(self, form: Form, place: Place, *, strict: bool = False) -> None:
         """The form is ≥ 0 on this path."""

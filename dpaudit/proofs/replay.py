@@ -13,8 +13,8 @@ import math
 import time
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ from dpaudit.language.distributions.real import Integer
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import Cell, Condition, Form
+from dpaudit.proofs.forms import KINDS, Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import answers_method
@@ -216,9 +216,404 @@ class Tape:
             case Integer():
                 return self._rounded(node)
             case Real() if node.noise_kind is not None:
-                location, scale = list(vars(node).values())[1:3] if "claim" == next(iter(vars(node))) else (
-                    self._parameters(node)
-                )
+                location, scale = (getattr(node, each.name) for each in fields(node) if not each.kw_only)
                 noise = self.draw(node.noise_kind, float(scale))
-                return location + (int(noise) if node.noise_kind == "geometric" else noise)
+                return location + (int(noise) if KINDS[node.noise_kind].is_whole else noise)
         raise self.refuse(type(node).__name__)
+
+    def choose(self, options: int) -> int:
+        """One of some options with equal probability."""
+        self.coins.append(1 / options)
+        return int(self.rng.integers(options))
+
+    def _indicator(self, event: Tail) -> bool:
+        noise = self.drawn(event.noise)
+        if event.low:
+            return bool(noise <= event.t if event.closed else noise < event.t)
+        return bool(noise >= event.t if event.closed else noise > event.t)
+
+    def _rounded(self, node: Integer) -> int:
+        if node.base.noise_kind != "laplace":
+            raise self.refuse(type(node.base).__name__)
+        location, scale = (getattr(node.base, each.name) for each in fields(node.base) if not each.kw_only)
+        noise = scale * self.factor * self.rng.laplace()
+        value = math.ceil(location + noise) if node.up else math.floor(location + noise)
+        self.record("rounded", scale, value - location)
+        return value
+
+    def _softmax(self, node: Softmax) -> Any:
+        if not node.coefficient:
+            raise self.refuse("Softmax with coefficient 0")
+        scale = 1 / abs(float(node.coefficient))
+        noisy = [math.copysign(1, node.coefficient) * score + self.draw("gumbel", scale)
+                 for score in np.asarray(node.scores, dtype=np.float64).tolist()]
+        place = noisy.index(max(noisy))
+        return place if node.labels is None else tuple(node.labels)[place]
+
+
+class Recorder(Generator):
+    """A generator whose noise goes to a tape; any method that is not followed on symbols is refused."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._tape = tape
+
+    def _noise(self, kind: str, location: Any, scale: Any, size: Any) -> Any:
+        """Noise as an array of numpy's shape, or one number."""
+        shape = np.broadcast_shapes(np.shape(location), np.shape(scale))
+        if size is not None:
+            wanted = tuple(np.atleast_1d(size).tolist())
+            if np.broadcast_shapes(shape, wanted) != wanted:
+                raise ValueError("Output size is not compatible with the broadcast dimensions of the inputs.")
+            shape = wanted
+        scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), shape)
+        drawn = np.array([self._tape.draw(kind, float(each)) for each in scales.ravel()]).reshape(shape)
+        if size is None and not shape:
+            return location + float(drawn)
+        return np.asarray(location, dtype=np.float64) + drawn
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._noise("laplace", loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._noise("gumbel", loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._noise("normal", loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._noise("exponential", 0.0, scale, size)
+
+    def standard_exponential(self, size: Any = None) -> Any:  # type: ignore[override]
+        return self._noise("exponential", 0.0, 1.0, size)
+
+    def standard_normal(self, size: Any = None) -> Any:  # type: ignore[override]
+        return self._noise("normal", 0.0, 1.0, size)
+
+    def random(self, size: Any = None) -> Any:  # type: ignore[override]
+        return self._noise("uniform", 0.0, 1.0, size)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        drawn = self._noise("uniform", 0.0, 1.0, size)
+        return low + (high - low) * drawn
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        drawn = self._noise("one-sided", 1.0, -1 / math.log1p(-float(p)), size)
+        return drawn.astype(np.int64) if isinstance(drawn, np.ndarray) else int(drawn)
+
+    def integers(self, low: Any, high: Any = None) -> Any:  # type: ignore[override]
+        first, last = (0, low) if high is None else (low, high)
+        return first + self._tape.choose(last - first)
+
+    def choice(self, a: Any) -> Any:  # type: ignore[override]
+        values = np.arange(a) if isinstance(a, int) else np.asarray(a)
+        return values[self._tape.choose(len(values))]
+
+
+def _refusing(name: str) -> property:
+    def refuse(self: Recorder) -> Any:
+        raise self._tape.refuse(f"rng.{name}")
+
+    return property(refuse)
+
+
+for _name in dir(Generator):
+    if not _name.startswith("_") and _name not in vars(Recorder):
+        setattr(Recorder, _name, _refusing(_name))
+
+
+# --- paths on data ---
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, and what a float may differ from it by: 0 where floats compute it exactly."""
+
+    number: Fraction
+    rounding: float
+
+    @property
+    def is_close(self) -> bool:
+        """Whether a float may be on either side of 0, or exactly 0, instead."""
+        return abs(self.number) <= self.rounding and self.rounding > 0
+
+
+class Followed:
+    """The paths of a program, to be evaluated on data and draws.
+
+    Args:
+        finished: all of its paths.
+        scope: the datasets.
+    """
+
+    def __init__(self, finished: Sequence[Finished], scope: Scope) -> None:
+        self.scope = scope
+        self.groups: dict[object, list[tuple[Finished, list[int]]]] = {}
+        """Paths with the numbers of their rows, by their draws and coins."""
+        self.rows: list[tuple[Form, bool]] = []
+        """The distinct decisions: a form that is ≥ 0, or > 0 if strict."""
+        self.cuts: dict[int, set[Fraction]] = {}
+        """Where functions of each record have their pieces."""
+        numbers: dict[object, int] = {}
+        for path in finished:
+            mine = []
+            for row in path.rows:
+                self._add_cuts(row.form)
+                if row.kind == "keep":
+                    key = row.form.key(), row.strict
+                    if key not in numbers:
+                        numbers[key] = len(self.rows)
+                        self.rows.append((row.form, row.strict))
+                    mine.append(numbers[key])
+            shape = tuple((draw.kind, draw.scale) for draw in path.draws), path.coins
+            self.groups.setdefault(shape, []).append((path, mine))
+
+    def _add_cuts(self, form: Form) -> None:
+        for index, function in form.records.items():
+            if isinstance(function, Piecewise):
+                self.cuts.setdefault(index, set()).update(function.cuts)
+
+    def compare(self, dataset: Dataset, tape: Tape, output: Any) -> None:
+        """Raises Unsupported unless a run has the draws, the decisions and the output of a path."""
+        if isinstance(self.scope, Domain):
+            data = [self.scope.values.index(record) for record in dataset]
+        else:
+            data = [exactly(record) for record in dataset]
+        state = State(data, tape.noise)
+        certain, possible = [], []
+        same_draws = False
+        for shape, paths in self.groups.items():
+            if not _same_draws(shape, tape):
+                continue
+            same_draws = True
+            known: dict[int, bool | None] = {}
+            for path, rows in paths:
+                holds = self._holds(rows, known, state)
+                if holds:
+                    certain.append(path)
+                elif holds is None:
+                    possible.append(path)
+        shown = f"on the data {tuple(dataset)!r}"
+        if not same_draws:
+            raise _differs(f"{shown} it draws {', '.join(tape.kinds) or 'no noise'}, as no path does")
+        # a branch on a number that floats round may go either way
+        agree = [agrees(path.result, output, state) for path in certain or possible]
+        if all(agree) if certain and not tape.coins else any(agree):
+            if agree:
+                return
+        if self._is_on_edge(data):
+            return
+        if not agree:
+            raise _differs(f"{shown} no path makes its decisions")
+        raise _differs(f"{shown} it returns {_short(output)}")
+
+    def _holds(self, rows: Sequence[int], known: dict[int, bool | None], state: State) -> bool | None:
+        """Whether decisions hold; None where floats may decide either way."""
+        result: bool | None = True
+        for number in rows:
+            if number not in known:
+                form, strict = self.rows[number]
+                value = state.value(form)
+                known[number] = None if value.is_close else value.number > 0 or (value.number == 0 and not strict)
+            if known[number] is False:
+                return False
+            if known[number] is None:
+                result = None
+        return result
+
+    def _is_on_edge(self, data: Sequence[Any]) -> bool:
+        """Whether floats may see a record on the other side of a cut."""
+        return not isinstance(self.scope, Domain) and any(
+            not _is_exact(record) and any(abs(record - cut) <= CLOSE * (1 + abs(cut)) for cut in self.cuts.get(index, ()))
+            for index, record in enumerate(data)
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """Data and draws.
+
+    Args:
+        data: records as fractions, or their places in a finite domain.
+        noise: of each draw.
+    """
+
+    data: Sequence[Any]
+    noise: Sequence[Fraction]
+
+    def value(self, form: Form) -> Value:
+        """A form's value."""
+        terms = [form.constant]
+        terms += [of_record(function, self.data[index]) for index, function in form.records.items()]
+        terms += [coefficient * self.noise[index] for index, coefficient in form.draws.items()]
+        exact = all(map(_is_exact, terms))
+        return Value(sum(terms, Fraction(0)), 0.0 if exact else CLOSE * (1 + float(sum(map(abs, terms)))))
+
+
+def of_record(function: RecordFunction, record: Any) -> Any:
+    """The value of a function at a record."""
+    match function:
+        case Table():
+            value = function.values[record]
+            return Fraction(value) if isinstance(value, bool | int | float) else value
+        case Piecewise():
+            for cut, value in zip(function.cuts, function.at, strict=True):
+                if record == cut:
+                    return value
+            place = sum(cut < record for cut in function.cuts) - (1 if function.bounded else 0)
+            slope, intercept = function.between[place]
+            return slope * record + intercept
+        case Rounded():
+            return function.factor * math.floor(function.slope * record + function.intercept) + function.shift
+    raise AssertionError(function)
+
+
+def agrees(result: Any, output: Any, state: State) -> bool:
+    """Whether an output on symbols, evaluated, is the real one."""
+    match result:
+        case Form():
+            value = state.value(result)
+            return _is_number(output) and _is_near(value.number, output, value.rounding)
+        case Cell():
+            if isinstance(result.function, Table):
+                value = result.function.values[state.data[result.record]]
+                return agrees(value, output, state)
+            number = of_record(result.function, state.data[result.record])
+            return _is_number(output) and _is_near(number, output, CLOSE)
+        case Condition():
+            value = state.value(result.form)
+            holds = {
+                ">=": value.number >= 0, ">": value.number > 0, "==": value.number == 0, "!=": value.number != 0,
+            }[result.symbol]
+            return isinstance(output, bool | np.bool_) and (value.is_close or bool(output) == holds)
+        case Array() | np.ndarray():
+            mine = result.values if isinstance(result, Array) else result
+            return isinstance(output, np.ndarray | np.generic) and np.shape(output) == mine.shape and all(
+                agrees(x, y, state) for x, y in zip(mine.ravel(), np.ravel(output).tolist(), strict=True)
+            )
+        case list() | tuple():
+            return type(output) is type(result) and len(output) == len(result) and all(
+                agrees(x, y, state) for x, y in zip(result, output, strict=True)
+            )
+        case dict():
+            return type(output) is dict and [*map(_plain, result)] == [*map(_plain, output)] and all(
+                agrees(x, y, state) for x, y in zip(result.values(), output.values(), strict=True)
+            )
+        case bool() | np.bool_():
+            return isinstance(output, bool | np.bool_) and bool(output) == bool(result)
+    if _is_number(result):
+        return _is_number(output) and not isinstance(output, bool | np.bool_) and _is_near(
+            exactly(result), output, CLOSE
+        )
+    if isinstance(result, str):
+        return isinstance(output, str) and str(output) == result
+    return type(output) is type(result) and (bool(output == result) or repr(output) == repr(result))
+
+
+# --- data ---
+
+
+def chosen_datasets(scope: Scope, n: int, finished: Sequence[Finished], rng: Generator) -> list[Dataset]:
+    """Datasets on which the program is run: random ones, and special values of the functions that occur."""
+    if isinstance(scope, Domain):
+        values = scope.values
+        if len(values) ** n <= DATASETS:
+            return list(itertools.product(values, repeat=n))
+        made = [(value,) * n for value in values[:10]]
+        while len(made) < DATASETS:
+            some = rng.permutation(len(values))[: int(rng.integers(1, len(values) + 1))]
+            made.append(tuple(values[int(rng.choice(some))] for _ in range(n)))
+        return made
+    special = special_points(scope, finished)
+    if len(special) > MOST_POINTS:
+        special = [special[place] for place in sorted(rng.choice(len(special), MOST_POINTS, replace=False).tolist())]
+    return [_dataset(scope, n, special, number, rng) for number in range(DATASETS)]
+
+
+def special_points(scope: Scope, finished: Sequence[Finished]) -> list[float]:
+    """Ends of the interval, cuts of the functions in the rows, and roots of rows of one record."""
+    points = {exactly(scope.low), exactly(scope.high)} if isinstance(scope, Records) else {
+        Fraction(0), Fraction(1), Fraction(-1),
+    }
+    seen: set[object] = set()
+    for path in finished:
+        for row in path.rows:
+            for function in row.form.records.values():
+                if not isinstance(function, Piecewise) or (key := (function.key(), row.form.constant)) in seen:
+                    continue
+                seen.add(key)
+                points.update(function.cuts)
+                points.update(-(row.form.constant + c) / slope for slope, c in function.between if slope)
+    if isinstance(scope, Records):
+        points = {point for point in points if exactly(scope.low) <= point <= exactly(scope.high)}
+    return [float(point) for point in sorted(points)]
+
+
+def _dataset(scope: Scope, n: int, special: list[float], number: int, rng: Generator) -> Dataset:
+    if isinstance(scope, Records):
+        low, high = float(scope.low), float(scope.high)
+    else:
+        low, high = min(special) - 3, max(special) + 3
+
+    def one(kind: int) -> float:
+        match kind:
+            case 0:
+                return rng.uniform(low, high)
+            case 1:
+                return round(rng.uniform(low, high) * GRID) / GRID
+            case 2:
+                return special[int(rng.integers(len(special)))]
+            case _:
+                beside = 1e-3 * max(1.0, min(high - low, 10.0)) * (1 if rng.random() < 0.5 else -1)
+                return special[int(rng.integers(len(special)))] + beside
+
+    kind = number % 6
+    if kind == 4:
+        values = [one(2)] * n
+    elif kind == 5:
+        values = [one(int(rng.integers(4))) for _ in range(n)]
+    else:
+        values = [one(kind) for _ in range(n)]
+    if isinstance(scope, Answers) and scope.whole:
+        return tuple(round(value) for value in values)
+    if isinstance(scope, Records):
+        values = [min(max(value, low), high) for value in values]
+    return tuple(float(value) for value in values)
+
+
+# --- helpers ---
+
+
+def _same_draws(shape: object, tape: Tape) -> bool:
+    draws, coins = shape  # type: ignore[misc]
+    return len(draws) == len(tape.kinds) and len(coins) == len(tape.coins) and all(
+        kind == drawn and abs(float(scale) - wide) <= CLOSE * wide
+        for (kind, scale), drawn, wide in zip(draws, tape.kinds, tape.scales, strict=True)
+    ) and all(abs(float(coin) - tossed) <= CLOSE for coin, tossed in zip(coins, tape.coins, strict=True))
+
+
+def _differs(what: str) -> Unsupported:
+    return Unsupported(f"The program does not do what was followed: {what}.", "Report this as a bug of dpaudit.")
+
+
+def _is_exact(value: Fraction) -> bool:
+    """Whether floats add such numbers without rounding."""
+    return value.denominator <= 1 << 30 and not value.denominator & (value.denominator - 1) and abs(value) < 1 << 22
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | Fraction | np.bool_ | np.integer | np.floating)
+
+
+def _is_near(number: Fraction, output: Any, rounding: float) -> bool:
+    real = float(output)
+    return math.isfinite(real) and abs(float(number) - real) <= max(rounding, CLOSE * (1 + abs(real)))
+
+
+def _plain(key: Any) -> str:
+    return f"{type(key).__name__} {key!r}"
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:79]}…"
