@@ -36,11 +36,11 @@ from dpaudit.proofs.sources import Source, source_of
 from dpaudit.proofs.values import (
     ITERATORS,
     NUMBERS,
-    PLAIN,
     AppliedTo,
     Bound,
     Chosen,
     Compared,
+    Hidden,
     Independent,
     Interpreted,
     Library,
@@ -49,6 +49,7 @@ from dpaudit.proofs.values import (
     Random,
     Started,
     concrete,
+    is_plain,
     plain,
 )
 
@@ -112,10 +113,12 @@ class Interpreter:
         """Changes of containers while both sides of a branch are merged: container, key, former value."""
         self.steps = 0
         self.depth = 0
-        self.answers_method: str | None = None
-        """The method that computes the answers from the data, where the data are the answers themselves."""
+        self.answering: Any = None
+        """The mechanism whose method `answers` gives the answers of a dataset of which nothing else is known."""
+        self.main: Scope | None = None
+        """The variables of the function with the loop over a stream."""
         self.returning = 0
-        """Above 0 after the loop over a stream, and in a `return`: what was released may be used freely."""
+        """Above 0 after the loop over a stream, and in a `return`: what was released is not counted any more."""
         self.here: Place | None = None
 
     # --- values ---
@@ -170,7 +173,7 @@ class Interpreter:
             )
         if hasattr(value, "__dpaudit_truth__"):
             return self.truth(value.__dpaudit_truth__(self))
-        if isinstance(value, PLAIN) or value is None:
+        if is_plain(value) or value is None:
             return bool(value)
         raise self.refused(f"A value of type {type(value).__name__} is used as a condition.")
 
@@ -246,6 +249,9 @@ class Interpreter:
             if isinstance(value, Compared | AppliedTo | Random | Native | Bound | Interpreted):
                 raise self.refused("Something that is no number is computed with.", "Draw from it first.")
         if not is_symbolic(left) and not is_symbolic(right):
+            for value in (left, right):
+                if not is_plain(value):
+                    raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
             return self.plainly(_BINARY[operation], left, right)
         for one, other, swapped in ((left, right, False), (right, left, True)):
             if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
@@ -371,20 +377,26 @@ class Interpreter:
             raise self.refused("A draw from something that is no mechanism.")
         value = self.call(self.attribute(mechanism, "run"), (dataset,), {}, running=True)
         while isinstance(value, Started):
-            value = self.follow(value.function, value.args, value.keywords, running=True)
+            value = self.begun(value)
         value = _as_noise(value)
         return self.drawn(value) if isinstance(
             value, Noise | Compared | AppliedTo | Applied | Product | Independent | Chosen | Repeated | Softmax
         ) else value
 
+    def begun(self, started: Any) -> Any:
+        """What a generator that yields its draws returns in the end."""
+        if not isinstance(started, Started) or started.is_used:
+            raise self.refused("`yield from` is followed for generators that yield their draws, once for each.")
+        started.is_used = True
+        return self.follow(started.function, started.args, started.keywords, running=True)
+
     # --- calls ---
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        if self.returning and callee is not builtins.len and isinstance(
-            callee, types.FunctionType | types.BuiltinFunctionType | type
-        ) and any(isinstance(each, Public) for each in args) and public((*args, *keywords.values())):
-            # whatever it does with what was released is no more than that
+        if any(isinstance(each, Public) for each in args) and any(callee is each for each in _OF_PUBLIC) and public(
+            (*args, *keywords.values())
+        ):
             return PUBLIC
         if isinstance(callee, Native):
             try:
@@ -426,7 +438,7 @@ class Interpreter:
 
     def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Makes an object."""
-        if issubclass(kind, Real) and kind.noise_kind is not None:
+        if _is_noise(kind):
             return self.noise(kind, args, keywords)
         if kind is Softmax:
             return self.exponential_mechanism(*args, **keywords)
@@ -505,7 +517,7 @@ class Interpreter:
     ) -> Any:
         """Calls a function by following its source."""
         node = function.source.node
-        if isinstance(node, ast.FunctionDef) and _yields(node) and not running:
+        if isinstance(node, ast.FunctionDef) and yields(node) and not running:
             return Started(function, args, keywords)
         scope = self.entered(function, args, keywords)
         if self.depth >= DEEPEST:
@@ -598,9 +610,13 @@ class Interpreter:
             case ast.Return(value=value):
                 if self.path.merging:
                     raise CannotMerge
-                self.returning += 1
-                result = None if value is None else self.evaluate(value, scope)
-                self.returning -= 1
+                if scope is self.main:
+                    self.returning += 1
+                try:
+                    result = None if value is None else self.evaluate(value, scope)
+                finally:
+                    if scope is self.main:
+                        self.returning -= 1
                 raise Leave(result)
             case ast.Break():
                 if self.path.merging:
@@ -698,7 +714,7 @@ class Interpreter:
                 if operation is not ast.Add:
                     raise self.refused("This change of a list is not followed.")
                 self.changing(before)
-                before.extend(self.iterate(value))
+                before.extend(list(self.iterate(value)))
                 return
             if isinstance(before, dict | set):
                 raise self.refused("This change of a container is not followed.")
@@ -863,6 +879,8 @@ class Interpreter:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
+                if name.startswith("__") and not name.endswith("__"):
+                    raise self.refused(f"The name {name} may be another one inside a class.", "Rename it.")
                 try:
                     return scope.read(name)
                 except Unsupported as error:
@@ -895,10 +913,11 @@ class Interpreter:
                 if not all(map(concrete, parts)):
                     raise self.refused("The bounds of a slice depend on the data or on noise.")
                 return slice(*(self.plain(part) for part in parts))
-            case ast.Tuple(elts=parts):
-                return tuple(self.parts(parts, scope))
-            case ast.List(elts=parts):
-                return self.own(list(self.parts(parts, scope)))
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                made_of = self.parts(parts, scope)
+                if made_of is PUBLIC:
+                    return PUBLIC
+                return tuple(made_of) if isinstance(node, ast.Tuple) else self.own(made_of)
             case ast.Dict(keys=keys, values=values):
                 made: dict[Any, Any] = {}
                 for key, value in zip(keys, values, strict=True):
@@ -907,7 +926,7 @@ class Interpreter:
                     made[self.hashable(self.evaluate(key, scope))] = self.evaluate(value, scope)
                 return self.own(made)
             case ast.Set(elts=parts):
-                return self.own({self.hashable(part) for part in self.parts(parts, scope)})
+                return self.own({self.hashable(part) for part in list(self.parts(parts, scope))})
             case ast.ListComp(elt=element, generators=generators):
                 return self.own(list(self.comprehended(element, generators, scope)))
             case ast.GeneratorExp(elt=element, generators=generators):
@@ -931,20 +950,28 @@ class Interpreter:
                 return self.drawn(self.evaluate(value, scope))
             case ast.YieldFrom(value=value):
                 started = self.evaluate(value, scope)
-                if not isinstance(started, Started):
-                    raise self.refused("`yield from` is followed for generators that yield their draws.")
-                return self.follow(started.function, started.args, started.keywords, running=True)
+                return self.begun(started)
             case ast.JoinedStr(values=values):
                 return self.formatted(values, scope)
             case _:
                 raise self.refused(f"The expression `{type(node).__name__}` is not followed.")
 
-    def parts(self, nodes: list[ast.expr], scope: Scope) -> Iterator[Any]:
+    def parts(self, nodes: list[ast.expr], scope: Scope) -> Any:
+        """The elements of a display, as a list; PUBLIC if what was released is among them."""
+        values: list[Any] = []
+        released = False
         for node in nodes:
             if isinstance(node, ast.Starred):
-                yield from self.iterate(self.evaluate(node.value, scope))
+                held = self.evaluate(node.value, scope)
+                released = released or isinstance(held, Public)
+                values += [held] if isinstance(held, Public) else self.iterate(held)
             else:
-                yield self.evaluate(node, scope)
+                values.append(self.evaluate(node, scope))
+        if not released:
+            return values
+        if not public(values):
+            raise self.refused("Released outputs are put together with numbers that are not released.")
+        return PUBLIC
 
     def formatted(self, values: list[ast.expr], scope: Scope) -> str:
         parts = []
@@ -999,7 +1026,7 @@ class Interpreter:
         return self.where(cell, opposite, rest)
 
     def _of_sequences(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
-        if not all(isinstance(each, PLAIN) for each in (left, right)):
+        if not all(is_plain(each) for each in (left, right)):
             symbol = _SYMBOLS.get(operation)
             raise self.refused(f"The operator {symbol} of a list and a number that depends on the data or on noise.")
         if operation in (ast.Add, ast.Mult) or (concrete(left) and concrete(right)):
@@ -1010,6 +1037,8 @@ class Interpreter:
     def unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(value, Array | np.ndarray):
             return Array.each(self, lambda part: self.unary(op, part), value)
+        if not is_symbolic(value) and not is_plain(value) and not isinstance(op, ast.Not):
+            raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
         match op:
             case ast.Not():
                 if isinstance(value, Condition):
@@ -1080,7 +1109,7 @@ class Interpreter:
             if not concrete(left) or not concrete(right):
                 raise self.refused("Containers of numbers that depend on the data or on noise are compared.")
             for each in (left, right):
-                if not isinstance(each, PLAIN) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
+                if not is_plain(each) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
                     raise self.refused(f"A comparison with a value of type {type(each).__name__} is not followed.")
             return self.plainly(_OPERATORS[symbol], left, right)
         return self.compare(left, symbol, right)
@@ -1203,7 +1232,7 @@ class Interpreter:
         if not concrete(value):
             raise self.refused("A value that depends on the data or on noise is used as a key.",
                         "Count with np.bincount, or over a fixed list of keys.")
-        if not isinstance(value, PLAIN):
+        if not is_plain(value):
             raise self.refused(f"A key of type {type(value).__name__} is not followed.")
         self.plainly(hash, value)
         return value
@@ -1249,6 +1278,8 @@ class Interpreter:
 
     def attribute(self, value: Any, name: str) -> Any:
         """value.name."""
+        if name.startswith("__"):
+            raise self.refused(f"The attribute {name} is not followed.")
         if isinstance(value, Array | np.ndarray):
             return Array.of(self, value).attribute(self, name)
         if isinstance(value, Noise) and name in ("floor", "ceil"):
@@ -1276,9 +1307,22 @@ class Interpreter:
             if found is not None and not hasattr(type(found), "__get__"):
                 return found
             raise self.refused(f"The attribute {name} of the class {value.__name__} is not followed.")
-        if isinstance(value, (*PLAIN, Native, Bound, Interpreted, Noise, Compared, Random)):
+        if is_plain(value) or isinstance(value, Native | Bound | Interpreted | Noise | Compared | Random):
             raise self.refused(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
         return self.member(value, name)
+
+    def computed(self, function: Any, value: Any) -> Any:
+        """A property."""
+        result = self.call(function, (value,), {})
+        if isinstance(result, Started):
+            raise self.refused("A property that draws is not followed.")
+        return result
+
+    def answers(self, dataset: Any) -> Any:
+        """The answers of the queries of the program on its dataset."""
+        if not isinstance(dataset, Hidden):
+            raise self.refused("The queries are answered on something other than the dataset.")
+        return dataset.answers
 
     def member(self, value: Any, name: str) -> Any:
         """An attribute of an object that existed before the program ran."""
@@ -1291,17 +1335,19 @@ class Interpreter:
         if isinstance(found, property):
             if found.fget is None:
                 raise self.refused(f"The property {name} cannot be read.")
-            return self.call(found.fget, (value,), {})
+            return self.computed(found.fget, value)
         if isinstance(found, types.MemberDescriptorType):
             return found.__get__(value)
+        if found is not None and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
+            raise self.refused(f"The attribute {name} of a {kind.__name__} is computed.")
         held = getattr(value, "__dict__", {})
         if name in held:
             return held[name]
         if isinstance(found, functools.cached_property):
-            return self.call(found.func, (value,), {})
-        if isinstance(value, Mechanism) and name == self.answers_method:
-            return Native(name, lambda data: data)
-        if isinstance(value, Mechanism) and name == "on":
+            return self.computed(found.func, value)
+        if value is self.answering and name == "answers":
+            return Native(name, self.answers)
+        if isinstance(value, Mechanism) and name == "on" and found is Mechanism.on:
             return Native("on", lambda dataset: AppliedTo(value, dataset))
         if isinstance(found, types.FunctionType):
             return Bound(found, value)
@@ -1382,9 +1428,14 @@ class Interpreter:
 # --- helpers ---
 
 
+def _is_noise(kind: type) -> bool:
+    """Whether a class is a distribution of noise of dpaudit or its catalogue; a subclass may be another one."""
+    return issubclass(kind, Real) and vars(kind).get("noise_kind") is not None and _is_ours(kind)
+
+
 def _as_noise(value: Any) -> Any:
     """A distribution of the language as noise of the interpreter."""
-    if isinstance(value, Real) and value.noise_kind is not None:
+    if isinstance(value, Real) and value.noise_kind is not None and _is_noise(type(value)):
         location, scale = (getattr(value, each.name) for each in fields(value) if not each.kw_only)
         return Noise(value.noise_kind, exactly(scale), constant(location))
     if isinstance(value, Softmax):
@@ -1400,7 +1451,7 @@ def _of_one_record(one: Cell, other: Any) -> bool:
     """Whether an operation of a cell with another value can be done value by value."""
     if isinstance(other, Cell):
         return other.record == one.record and isinstance(other.function, Table)
-    return not is_symbolic(other) and isinstance(other, PLAIN)
+    return not is_symbolic(other) and is_plain(other)
 
 
 def _special(value: Any, name: str) -> types.FunctionType | None:
@@ -1421,7 +1472,7 @@ def _imported(interpreter: Interpreter, name: str, *, whole: bool = False) -> ty
     return sys.modules[name if whole else name.partition(".")[0]]
 
 
-def _yields(node: ast.FunctionDef) -> bool:
+def yields(node: ast.FunctionDef) -> bool:
     waiting: list[ast.AST] = list(node.body)
     while waiting:
         each = waiting.pop()
@@ -1488,6 +1539,8 @@ _SYMBOLS: dict[type[ast.operator], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@", ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
 }
 _PLAIN_LOOKUP = inspect.getattr_static(object, "__getattribute__")
+_OF_PUBLIC = (tuple, list, len, sum, max, min, any, all, sorted, str, np.array, np.asarray)
+"""Functions that make no more of what was released than a function of it."""
 _STATE = "Keep all state inside the function."
 _LINEAR = "Only sums of noise, of functions of single records, and of multiples of these can be followed."
 _KNOWN_SIZE = "Divide by a number that is the same for every dataset."

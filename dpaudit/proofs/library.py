@@ -22,7 +22,7 @@ from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
-from dpaudit.proofs.values import PLAIN, Library, Native, Random, concrete
+from dpaudit.proofs.values import Library, Native, Random, concrete, is_plain
 
 MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
@@ -240,7 +240,7 @@ def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
         value = _item(interpreter, value)
     if is_symbolic(value):
         return interpreter.number(value)
-    if not isinstance(value, PLAIN):
+    if not is_plain(value):
         raise interpreter.refused(f"A value of type {type(value).__name__} is made a float.")
     return interpreter.plainly(float, value)
 
@@ -250,7 +250,7 @@ def _int(interpreter: Interpreter, value: Any = 0) -> Any:
         value = _item(interpreter, value)
     if is_symbolic(value):
         return truncated(interpreter, value)
-    if not isinstance(value, PLAIN):
+    if not is_plain(value):
         raise interpreter.refused(f"A value of type {type(value).__name__} is made an int.")
     return interpreter.plainly(int, value)
 
@@ -355,7 +355,7 @@ def _plain(function: Callable[..., Any]) -> Handler:
             return interpreter.cell(
                 values[0], interpreter._each(values[0], None, lambda x, _: function(x), swapped=False)
             )
-        if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
+        if not all(is_plain(value) and concrete(value) for value in (*values, *keywords.values())):
             raise interpreter.refused(
                 f"{function.__name__} of a number that depends on the data or on noise is not linear.",
                 "Give a finite domain of records.",
@@ -486,7 +486,7 @@ def _evaluated(function: Callable[..., Any]) -> Handler:
     """A function of numpy without symbols."""
     def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
         values = tuple(map(interpreter.plain, values))
-        if not all(isinstance(value, PLAIN) and concrete(value) for value in (*values, *keywords.values())):
+        if not all(is_plain(value) and concrete(value) for value in (*values, *keywords.values())):
             raise interpreter.refused(f"np.{function.__name__} of numbers that depend on the data or on noise.")
         result = interpreter.plainly(function, *values, **keywords)
         return array(interpreter, result) if isinstance(result, np.ndarray) else result.item() if isinstance(
@@ -859,7 +859,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
 
 def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     args = tuple(list(each) if isinstance(each, Iterator) else each for each in args)
-    if not all(isinstance(each, PLAIN) and concrete(each) for each in args):
+    if not all(is_plain(each) and concrete(each) for each in args):
         raise interpreter.refused(
             "A number that depends on the data or on noise is made a string.",
             "Release the number.",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +23,8 @@ from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import Finished, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
-from dpaudit.proofs.values import Bound, Native, Noise, Random, Started, concrete
+from dpaudit.proofs.sources import source_of
+from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Started, concrete
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -77,13 +81,21 @@ def paths(
 def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]:
     """Follows one path of a program."""
     interpreter = Interpreter(path, LIBRARY)
-    try:
+    with refusals(interpreter):
         if isinstance(target, Mechanism):
-            interpreter.answers_method = answers_method(target) if answers else None
+            if answers and answers_queries(target):
+                interpreter.answering, data = target, Hidden(data)
             result = interpreter.run_mechanism(target, data)
         else:
             result = interpreter.call(callee(target), (data, Random()), {})
         return released(interpreter, result), result
+
+
+@contextmanager
+def refusals(interpreter: Interpreter) -> Iterator[None]:
+    """Errors while a program is followed, as `Unsupported` with the line."""
+    try:
+        yield
     except Unsupported as error:
         if error.place is None:
             error.place = interpreter.here
@@ -98,12 +110,21 @@ def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]
         raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
 
 
-def answers_method(mechanism: Mechanism) -> str | None:
-    """The method `answers` of a mechanism with declared queries, which answers each of them on a dataset."""
+def answers_queries(mechanism: Mechanism) -> bool:
+    """Whether a mechanism's method `answers` puts together the answers of its queries, each of sensitivity 1."""
     queries = getattr(mechanism, "queries", None)
-    if not isinstance(queries, tuple) or not queries or not hasattr(type(mechanism), "answers"):
-        return None
-    return "answers" if all(exactly(getattr(each, "sensitivity", 0)) == 1 for each in queries) else None
+    method = inspect.getattr_static(type(mechanism), "answers", None)
+    if not isinstance(queries, tuple) or not queries or not isinstance(method, types.FunctionType):
+        return False
+    node = source_of(method).node
+    body = [each for each in node.body if not isinstance(each, ast.Expr)] if isinstance(node, ast.FunctionDef) else []
+    if len(body) != 1 or len(node.args.args) != 2:
+        return False
+    data = node.args.args[1].arg
+    plain = ast.parse(f"return tuple(answer for query in self.queries for answer in query({data}))").body[0]
+    return ast.dump(body[0]) == ast.dump(plain) and all(
+        exactly(getattr(each, "sensitivity", 0)) == 1 and getattr(each, "coordinates", 0) == 1 for each in queries
+    )
 
 
 def callee(target: Any) -> Any:
@@ -120,7 +141,7 @@ def released(interpreter: Interpreter, value: Any) -> Any:
     match value:
         case Form():
             path.release(value, place)
-            return "number"
+            return "number" if value.has_data or value.has_noise else ("number", value.constant)
         case Cell():
             path.release(value.classes(), place)
             return "value"

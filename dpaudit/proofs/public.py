@@ -25,9 +25,7 @@ class Public:
         return refusal
 
     def __dpaudit_items__(self, interpreter: Interpreter) -> Iterator[Any]:
-        if not interpreter.returning:
-            raise self.refused(interpreter)
-        return iter([self])
+        raise self.refused(interpreter)
 
     def __dpaudit_length__(self, interpreter: Interpreter) -> Public:
         return PUBLIC
@@ -36,7 +34,7 @@ class Public:
         raise self.refused(interpreter)
 
     def __dpaudit_item__(self, interpreter: Interpreter, index: Any) -> Public:
-        if not interpreter.returning or not public(index):
+        if not public(index):
             raise self.refused(interpreter)
         return PUBLIC
 

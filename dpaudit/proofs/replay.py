@@ -36,8 +36,8 @@ from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 
 DATASETS = 60
 """Datasets that are tried."""
-ROUNDS = 3
-"""Runs on each of them."""
+RUNS = 180
+"""Runs on them."""
 LEAST = 10
 """Runs that are compared even if they take longer than `SECONDS`."""
 SECONDS = 0.5
@@ -51,6 +51,8 @@ GRID = 64
 FACTORS = (1.0, 1.0, 0.1, 10.0)
 """Multiples of the noise, so that rare branches are reached."""
 Dataset: TypeAlias = tuple[Any, ...]
+Shape: TypeAlias = tuple[tuple[tuple[str, Fraction], ...], tuple[Fraction, ...]]
+"""Kinds and scales of draws, and probabilities of coins."""
 
 
 def replayed(
@@ -70,14 +72,12 @@ def replayed(
     rng = np.random.default_rng(0)
     tried = list(datasets if datasets is not None else chosen_datasets(scope, n, finished, rng))
     program = Followed(finished, scope)
-    begun, runs = time.process_time(), 0
-    for number, dataset in enumerate(itertools.chain(*[tried] * ROUNDS)):
-        if runs >= LEAST and time.process_time() - begun > SECONDS:
+    begun = time.process_time()
+    for number, dataset in enumerate(itertools.islice(itertools.cycle(tried), RUNS)):
+        if number >= LEAST and time.process_time() - begun > SECONDS:
             return
-        tape = Tape(rng, FACTORS[number % len(FACTORS)])
-        output = real_output(target, scope, dataset, tape)
-        program.compare(dataset, tape, output)
-        runs += 1
+        tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))])
+        program.compare(dataset, tape, real_output(target, scope, dataset, tape))
 
 
 def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
@@ -237,7 +237,7 @@ class Tape:
             raise self.refuse(type(node.base).__name__)
         location, scale = (getattr(node.base, each.name) for each in fields(node.base) if not each.kw_only)
         noise = scale * self.factor * self.rng.laplace()
-        value = math.ceil(location + noise) if node.up else math.floor(location + noise)
+        value = int(math.ceil(location + noise) if node.up else math.floor(location + noise))
         self.record("rounded", scale, value - location)
         return value
 
@@ -348,7 +348,7 @@ class Followed:
 
     def __init__(self, finished: Sequence[Finished], scope: Scope) -> None:
         self.scope = scope
-        self.groups: dict[object, list[tuple[Finished, list[int]]]] = {}
+        self.groups: dict[Shape, list[tuple[Finished, list[int]]]] = {}
         """Paths with the numbers of their rows, by their draws and coins."""
         self.rows: list[tuple[Form, bool]] = []
         """The distinct decisions: a form that is ≥ 0, or > 0 if strict."""
@@ -375,10 +375,8 @@ class Followed:
 
     def compare(self, dataset: Dataset, tape: Tape, output: Any) -> None:
         """Raises Unsupported unless a run has the draws, the decisions and the output of a path."""
-        if isinstance(self.scope, Domain):
-            data = [self.scope.values.index(record) for record in dataset]
-        else:
-            data = [exactly(record) for record in dataset]
+        places = self.scope.values.index if isinstance(self.scope, Domain) else exactly
+        data = [places(record) for record in dataset]
         state = State(data, tape.noise)
         certain, possible = [], []
         same_draws = False
@@ -398,10 +396,8 @@ class Followed:
             raise _differs(f"{shown} it draws {', '.join(tape.kinds) or 'no noise'}, as no path does")
         # a branch on a number that floats round may go either way
         agree = [agrees(path.result, output, state) for path in certain or possible]
-        if all(agree) if certain and not tape.coins else any(agree):
-            if agree:
-                return
-        if self._is_on_edge(data):
+        agreed = all(agree) if certain and not tape.coins else any(agree)
+        if (agree and agreed) or self._is_on_edge(data):
             return
         if not agree:
             raise _differs(f"{shown} no path makes its decisions")
@@ -424,8 +420,8 @@ class Followed:
     def _is_on_edge(self, data: Sequence[Any]) -> bool:
         """Whether floats may see a record on the other side of a cut."""
         return not isinstance(self.scope, Domain) and any(
-            not _is_exact(record) and any(abs(record - cut) <= CLOSE * (1 + abs(cut)) for cut in self.cuts.get(index, ()))
-            for index, record in enumerate(data)
+            abs(record - cut) <= CLOSE * (1 + abs(cut))
+            for index, record in enumerate(data) if not _is_exact(record) for cut in self.cuts.get(index, ())
         )
 
 
@@ -443,7 +439,7 @@ class State:
 
     def value(self, form: Form) -> Value:
         """A form's value."""
-        terms = [form.constant]
+        terms: list[Fraction] = [form.constant]
         terms += [of_record(function, self.data[index]) for index, function in form.records.items()]
         terms += [coefficient * self.noise[index] for index, coefficient in form.draws.items()]
         exact = all(map(_is_exact, terms))
@@ -584,8 +580,8 @@ def _dataset(scope: Scope, n: int, special: list[float], number: int, rng: Gener
 # --- helpers ---
 
 
-def _same_draws(shape: object, tape: Tape) -> bool:
-    draws, coins = shape  # type: ignore[misc]
+def _same_draws(shape: Shape, tape: Tape) -> bool:
+    draws, coins = shape
     return len(draws) == len(tape.kinds) and len(coins) == len(tape.coins) and all(
         kind == drawn and abs(float(scale) - wide) <= CLOSE * wide
         for (kind, scale), drawn, wide in zip(draws, tape.kinds, tape.scales, strict=True)

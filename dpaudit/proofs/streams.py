@@ -12,27 +12,28 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs.alignment import DENOMINATORS, Constraint, keeps, price
+from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.certificate import aligned_rows, head
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form
 from dpaudit.proofs.functions import Piecewise
-from dpaudit.proofs.interpreter import Interpreter, Leave, LeaveLoop, NextTurn, Scope, local_names
+from dpaudit.proofs.interpreter import Interpreter, Leave, LeaveLoop, NextTurn, Scope, local_names, yields
 from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.liveness import changed_lists, live_at_head
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished, Path, explore
-from dpaudit.proofs.program import ASSUMPTIONS, answers_method, released
+from dpaudit.proofs.program import ASSUMPTIONS, answers_queries, refusals, released
 from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
-from dpaudit.proofs.values import PLAIN, Bound, Interpreted, Native, Noise, Random, Started, concrete
+from dpaudit.proofs.values import Bound, Hidden, Interpreted, Native, Noise, Random, Started, concrete, is_plain
 
 MOST_STATES = 400
 """States of a loop beyond which it is not followed."""
@@ -56,7 +57,7 @@ class Data(Public):
         raise self.refused(interpreter)
 
     def __dpaudit_enumerate__(self, interpreter: Interpreter, start: Any) -> Data:
-        if not concrete(start):
+        if self.numbered or not concrete(start):
             raise self.refused(interpreter)
         return Data(numbered=True)
 
@@ -94,14 +95,21 @@ class Log(Public):
         interpreter.changing(self)
         if isinstance(value, Condition | Cell):
             value = interpreter.truth(value)
-        shown = released(interpreter, value)
+        if isinstance(value, Public) and value.is_public:
+            value = None if not self.asked - {"all"} else self._not_counted(interpreter)
+        if not _is_unchanging(value):
+            raise interpreter.refused("A list that the loop appends to holds something that may change.", FINITE)
+        released(interpreter, value)
         for each in self.asked:
             if each == "all":
                 self.counts[each] += 1
-            elif isinstance(value, PLAIN) and concrete(value):
+            elif concrete(value):
                 self.counts[each] += value == each[1]
-            elif isinstance(each[1], int | float) and shown == "number":
-                raise interpreter.refused("A number is counted among noisy numbers.", FINITE)
+            elif isinstance(value, tuple) or not isinstance(each[1], str | type(None)):
+                self._not_counted(interpreter)
+
+    def _not_counted(self, interpreter: Interpreter) -> NoReturn:
+        raise interpreter.refused("What the loop appends to a list is not counted.", FINITE)
 
     def count(self, interpreter: Interpreter, value: Any) -> Any:
         if interpreter.returning:
@@ -117,8 +125,32 @@ class Log(Public):
         return self.counts[key]
 
 
+def _is_unchanging(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return type(value) is tuple and all(map(_is_unchanging, value))
+    return isinstance(value, Form) or (is_plain(value) and not isinstance(value, list | dict | set))
+
+
 class Restart(Exception):
     """States have to record something more: the search for states begins again."""
+
+
+def _refuse_aliases(interpreter: Interpreter, values: list[Any]) -> None:
+    """Two names of one container, or one from outside the program, cannot be told from copies at the next turn."""
+    seen: set[int] = set()
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list | dict | set | Log | Array | np.ndarray):
+            if id(value) in seen or isinstance(value, Array | np.ndarray) or not interpreter.owns(value):
+                raise interpreter.refused(
+                    "The loop carries an array, a container with two names, or one from outside the program.", FINITE
+                )
+            seen.add(id(value))
+        if isinstance(value, list | tuple | set):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +204,7 @@ class Loop:
     asked: dict[str, set[Any]] = field(default_factory=dict)
     forgotten: set[str] = field(default_factory=set)
     body: list[ast.stmt] = field(default_factory=list)
+    found: tuple[int, bool, ast.AST] | None = None
 
     def explore(self) -> None:
         """Finds all states and steps."""
@@ -223,21 +256,21 @@ class Loop:
                     raise Unsupported("The largest of several numbers is not followed in a stream.", FINITE)
                 forms = [row.form for row in path.rows]
                 constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
-                vectors = differences(
+                found = differences(
                     forms, [constraint.equal for constraint in constraints], Answers(1, by=self.by)
-                ).vectors
-                self.steps.append(Step(number, after, path, carries, constraints, vectors))
+                )
+                if not found.is_finite and any(
+                    path.draws[index].is_whole for constraint in constraints for index in constraint.noise
+                ):
+                    raise Unsupported("Whole noise is added to numbers that are not whole.", FINITE)
+                self.steps.append(Step(number, after, path, carries, constraints, found.vectors))
 
     def _follow(self, number: int, path: Path) -> tuple[int | None, tuple[int, ...]]:
         interpreter = Interpreter(path, LIBRARY)
-        if isinstance(self.target, Mechanism):
-            interpreter.answers_method = answers_method(self.target)
-        try:
+        if isinstance(self.target, Mechanism) and answers_queries(self.target):
+            interpreter.answering = self.target
+        with refusals(interpreter):
             return self._turn(number, path, interpreter)
-        except Unsupported as error:
-            if error.place is None:
-                error.place = interpreter.here
-            raise
 
     def _turn(self, number: int, path: Path, interpreter: Interpreter) -> tuple[int | None, tuple[int, ...]]:
         state = self.states[number]
@@ -251,7 +284,10 @@ class Loop:
                 place = self._up_to_loop(interpreter, body, scope)
                 if place is None:
                     raise interpreter.refused("The program has no loop over the stream.", FINITE)
-                self.body, self.at = body, place
+                found = (place, self.numbered, self.source.node)
+                if self.found not in (None, found):
+                    raise interpreter.refused("Two paths lead to two loops over the stream.", FINITE)
+                self.found, self.body, self.at = found, body, place
                 return self._arrived(interpreter, scope)
             loop = self.body[self.at]
             assert isinstance(loop, ast.For)
@@ -281,7 +317,8 @@ class Loop:
             bound = interpreter.attribute(self.target, "run")
             if not isinstance(bound, Bound):
                 raise Unsupported("The mechanism's run is not followed.")
-            function, args = interpreter.interpreted(bound.function), (self.target, Data())
+            data_or_queries = Data() if interpreter.answering is None else Hidden(Data())
+            function, args = interpreter.interpreted(bound.function), (self.target, data_or_queries)
         else:
             target = getattr(self.target, "__func__", self.target)
             first = (self.target.__self__,) if hasattr(self.target, "__self__") else ()
@@ -293,7 +330,10 @@ class Loop:
             node = function.source.node
             if not isinstance(node, ast.FunctionDef):
                 raise Unsupported("A lambda has no loop over the stream.", FINITE)
+            if yields(node) and not isinstance(self.target, Mechanism):
+                raise Unsupported("A generator is followed as the run of a mechanism only.", FINITE)
             scope = interpreter.entered(function, args, keywords)
+            interpreter.main = scope
             self.source, self.function = function.source, function
             last = [each for each in node.body if not _is_text(each)]
             tail = last[0].value if len(last) == 1 and isinstance(last[0], ast.Return) else None
@@ -338,12 +378,13 @@ class Loop:
         assert isinstance(loop, ast.For)
         live, logs = live_at_head(loop, self.body[self.at + 1:]), changed_lists(loop)
         path = interpreter.path
+        _refuse_aliases(interpreter, [scope.values[name] for name in sorted(live & scope.values.keys())])
         carried: dict[int, int] = {}
         values: dict[str, Any] = {}
         keys = []
         for name in sorted(live & scope.values.keys()):
             value = scope.values[name]
-            if name in logs and isinstance(value, list):
+            if name in logs and type(value) is list:
                 value = self._log(interpreter, name, value)
             if name in self.forgotten and type(value) is int:
                 value = PUBLIC
@@ -397,13 +438,13 @@ class Loop:
                     raise interpreter.refused("The loop carries a distribution.", FINITE)
                 return value, ("noise", value.kind, value.scale, value.location.constant)
             case Interpreted():
-                if not concrete(value.defaults) or not concrete(value.keyword_defaults):
-                    raise interpreter.refused("The loop carries a function.", FINITE)
-                return value, ("function", id(value.source.node))
-            case list() | tuple():
+                raise interpreter.refused(
+                    "The loop uses a function that the program defines.", "Define the function outside."
+                )
+            case list() | tuple() if type(value) in (list, tuple):
                 parts = [self._carried(interpreter, each, carried, path) for each in value]
                 return type(value)(each for each, _ in parts), (type(value).__name__, *(key for _, key in parts))
-            case dict():
+            case dict() if type(value) is dict:
                 pairs = {name: self._carried(interpreter, each, carried, path) for name, each in value.items()}
                 return (
                     {name: each for name, (each, _) in pairs.items()},
@@ -411,13 +452,14 @@ class Loop:
                 )
         if not concrete(value):
             raise interpreter.refused(f"The loop carries a value of type {type(value).__name__}.", FINITE)
-        if isinstance(value, PLAIN):
+        if isinstance(value, set) or type(value).__module__ == "builtins":
             return value, (type(value).__name__, repr(value))
         return value, ("object", id(value))
 
     def scope(self, interpreter: Interpreter, state: State) -> Scope:
         """The variables of a state, with containers of their own."""
         scope = Scope(self.names, self.function.variables, self.source)
+        interpreter.main = scope
         scope.values = {name: self._fresh(interpreter, value, scope) for name, value in state.values.items()}
         return scope
 
@@ -442,8 +484,6 @@ class Loop:
                 return interpreter.own({name: self._fresh(interpreter, each, scope) for name, each in value.items()})
             case set():
                 return interpreter.own(set(value))
-            case Interpreted() if value.function is None:
-                return Interpreted(value.source, value.name, value.defaults, value.keyword_defaults, scope.read)
         return value
 
     def _output(self, interpreter: Interpreter, value: Any) -> None:
@@ -463,27 +503,22 @@ _ITERABLE = "·iterable"
 
 
 def _without_comprehensions(node: ast.FunctionDef, data: str, scope: Scope) -> list[ast.stmt]:
-    """The body with one comprehension over the stream as a loop before its statement."""
+    """The body with a comprehension over the stream, the whole value of a statement, as a loop before it."""
     body: list[ast.stmt] = []
     for statement in node.body:
-        found = [
-            each for each in ast.walk(statement)
-            if isinstance(each, ast.ListComp | ast.GeneratorExp) and len(each.generators) == 1
-            and _over(each.generators[0].iter, data)
-        ]
-        if not found or isinstance(statement, ast.For | ast.While | ast.If | ast.FunctionDef):
+        value = statement.value if isinstance(statement, ast.Assign | ast.Return) else None
+        comprehension = _whole_comprehension(value, scope)
+        if comprehension is None or not _over(comprehension.generators[0].iter, data):
             body.append(statement)
             continue
-        comprehension, clause = found[0], found[0].generators[0]
+        clause, line = comprehension.generators[0], comprehension.lineno
         names = {each.id for each in ast.walk(clause.target) if isinstance(each, ast.Name)}
-        if len(found) > 1 or names & scope.names or _comes_late(statement, comprehension):
+        if names & scope.names:
             raise Unsupported("This comprehension over the stream is not followed.", "Write a loop over the stream.")
-        line = comprehension.lineno
-        append = ast.Expr(value=ast.Call(
+        inner: list[ast.stmt] = [ast.Expr(value=ast.Call(
             func=ast.Attribute(value=ast.Name(id=_LIST, ctx=ast.Load(), lineno=line), attr="append", lineno=line),
             args=[comprehension.elt], keywords=[], lineno=line,
-        ), lineno=line)
-        inner: list[ast.stmt] = [append]
+        ), lineno=line)]
         for condition in reversed(clause.ifs):
             inner = [ast.If(test=condition, body=inner, orelse=[], lineno=line)]
         body.append(ast.Assign(
@@ -491,9 +526,25 @@ def _without_comprehensions(node: ast.FunctionDef, data: str, scope: Scope) -> l
             lineno=line,
         ))
         body.append(ast.For(target=clause.target, iter=clause.iter, body=inner, orelse=[], lineno=line))
-        body.append(_Replaced(comprehension).visit(_copied(statement, comprehension)))
+        whole = ast.Name(id=_LIST, ctx=ast.Load(), lineno=line)
+        if isinstance(statement, ast.Assign):
+            body.append(ast.Assign(targets=statement.targets, value=whole, lineno=line))
+        else:
+            body.append(ast.Return(value=whole, lineno=line))
         scope.names = scope.names | names | {_LIST}
     return body
+
+
+def _whole_comprehension(value: ast.expr | None, scope: Scope) -> ast.ListComp | ast.GeneratorExp | None:
+    """[… for …], or list or tuple of such a generator, which is evaluated at once."""
+    match value:
+        case ast.ListComp(generators=[_]):
+            return value
+        case ast.Call(
+            func=ast.Name(id="list" | "tuple" as name), args=[ast.ListComp() | ast.GeneratorExp() as inner], keywords=[]
+        ) if len(inner.generators) == 1 and name not in scope.names:
+            return inner if scope.variables(name) in (list, tuple) else None
+    return None
 
 
 _LIST = "·released"
@@ -507,34 +558,6 @@ def _over(values: ast.expr, data: str) -> bool:
     if isinstance(values, ast.Call) and isinstance(values.func, ast.Name) and values.func.id == "enumerate":
         return bool(values.args) and _over(values.args[0], data)
     return isinstance(values, ast.Name) and values.id == data
-
-
-def _comes_late(statement: ast.stmt, comprehension: ast.expr) -> bool:
-    """Whether something with an effect of its own is evaluated before the comprehension."""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.Yield | ast.NamedExpr) and not any(each is inner for inner in ast.walk(comprehension)):
-            return True
-        if isinstance(each, ast.Call) and not any(each is inner for inner in ast.walk(comprehension)):
-            plain = isinstance(each.func, ast.Name) and comprehension in each.args
-            if not plain:
-                return True
-    return False
-
-
-def _copied(statement: ast.stmt, keep: ast.expr) -> ast.stmt:
-    import copy
-
-    return copy.deepcopy(statement, {id(keep): keep})
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, comprehension: ast.expr) -> None:
-        self.comprehension = comprehension
-
-    def visit(self, node: ast.AST) -> Any:
-        if node is self.comprehension:
-            return ast.Name(id=_LIST, ctx=ast.Load(), lineno=self.comprehension.lineno)
-        return self.generic_visit(node)
 
 
 # --- the linear program ---

@@ -17,6 +17,15 @@ from dpaudit.proofs.sources import Source
 NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
 PLAIN = (*NUMBERS, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex, type(Ellipsis))
 """Types whose operators are Python's own."""
+_PLAIN_TYPES = frozenset({
+    bool, int, float, Fraction, str, bytes, type(None), tuple, list, dict, set, frozenset, range, slice, complex,
+    type(Ellipsis),
+})
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value's operators are Python's or numpy's own: subclasses may have others."""
+    return type(value) in _PLAIN_TYPES or (isinstance(value, np.generic) and type(value).__module__ == "numpy")
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
     type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
@@ -61,13 +70,21 @@ class Bound:
     first: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Started:
-    """A generator that yields its draws, not begun yet."""
+    """A generator that yields its draws, not begun yet; it runs once."""
 
     function: Interpreted
     args: tuple[Any, ...]
     keywords: dict[str, Any]
+    is_used: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A dataset of which nothing is known but the answers of the program's queries."""
+
+    answers: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +160,8 @@ def concrete(value: Any) -> bool:
 
 
 def plain(value: Any) -> bool:
-    return isinstance(value, PLAIN) and concrete(value)
+    """Whether a value is Python's own and holds no symbols."""
+    return is_plain(value) and concrete(value)
 
 
 @dataclass(frozen=True)
@@ -166,5 +184,6 @@ class Library:
 
 
 _SYMBOLS = (
-    Noise, Compared, AppliedTo, Independent, Chosen, Started, Random, Native, Bound, Interpreted, types.GeneratorType,
+    Noise, Compared, AppliedTo, Independent, Chosen, Started, Hidden, Random, Native, Bound, Interpreted,
+    types.GeneratorType,
 )

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import ClassVar
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -42,8 +41,7 @@ class DiscreteLaplace(Real):
     place.
 
     Args:
-        noise_kind: ClassVar[str | None] = "geometric"
-    loc: an integer, of absolute value at most 2^61.
+        loc: an integer, of absolute value at most 2^61.
         scale: > 0, a double or a Fraction; any double from 2^-8 to 2^53 works. 1/ε for a count.
 
     Raises:
@@ -52,6 +50,7 @@ class DiscreteLaplace(Real):
     Source: Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (2020), Algorithms 1 and 2.
     """
 
+    noise_kind: ClassVar[str | None] = "geometric"
     loc: int
     scale: float | Fraction
 
