@@ -18,8 +18,8 @@ ROUNDING = Fraction(1, 10**12)
 def exactly(value: object) -> Fraction:
     """The real number that a program's parameter stands for.
 
-    A float is read as the simplest fraction that rounds to it (0.1 is 1/10), if its denominator is at most 10⁶, and
-    otherwise as its binary value.
+    A float is read as the nearest fraction with a denominator of at most 10⁶, if that is within four units of its last
+    place (0.1 is 1/10, and so is 0.3 − 0.2), and otherwise as its binary value.
 
     Raises:
         ParameterError: not a finite number.
@@ -30,5 +30,5 @@ def exactly(value: object) -> Fraction:
         return Fraction(value)
     if isinstance(value, float) and math.isfinite(value):
         simple = Fraction(value).limit_denominator(SIMPLE)
-        return simple if float(simple) == value else Fraction(value)
+        return simple if abs(float(simple) - value) <= 4 * math.ulp(value) else Fraction(value)
     raise ParameterError(f"A proof needs finite numbers, not {value!r}.")

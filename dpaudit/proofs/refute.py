@@ -1,2 +1,607 @@
-def refuted(attempt, outcome, seed):
-    return None
+"""Looks for a violation by sampling, where no proof was found.
+
+The most expensive alignment says which output, and which D and D′, are worst. A pilot of samples chooses one pair and
+one event among several. Fresh samples are then counted at interim analyses that share the error probability, so the
+bound holds with the stated confidence whatever was chosen before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from dpaudit.adversary.events.event import Event
+from dpaudit.adversary.events.learner import Learner
+from dpaudit.adversary.events.optimistic_bound import expected_bound
+from dpaudit.errors import DpauditError, MechanismError
+from dpaudit.interpret import Outputs
+from dpaudit.language.mechanism import Mechanism
+from dpaudit.outputs.canonical import Outcome
+from dpaudit.proofs.alignment import Constraint, NoShift, align
+from dpaudit.proofs.attempt import Attempt
+from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded
+from dpaudit.proofs.neighbours import Vector, differences
+from dpaudit.proofs.paths import Finished
+from dpaudit.proofs.program import paths, symbols
+from dpaudit.proofs.replay import Dataset, given, of_record, on_answers, varied
+from dpaudit.proofs.results import Refuted, Unknown, Unsupported
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
+from dpaudit.stats.clopper_pearson import epsilon_lower
+from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget
+
+CONFIDENCE = 0.999
+"""Of the bound."""
+STEPS = (10_000, 30_000, 100_000, 1_000_000)
+"""Fresh samples of each dataset at the interim analyses, which share the error probability evenly."""
+UNIT = 100_000
+"""Samples that are made at once."""
+PILOT = ((40, 4_000), (12, 16_000), (3, 200_000))
+"""Pairs that stay in the pilot, and the samples of each dataset that they then get; fewer where a sample is slow."""
+LEARNED_FROM = 20_000
+"""Samples of each dataset from which events are learned where outputs mix numbers with other values, which is slow."""
+SECONDS = 20.0
+"""Time limit over everything."""
+ALIGNING, PILOTING = 3.0, 8.0
+"""Seconds for the alignments, and until the pilot ends."""
+LENGTHS = (2, 4, 6)
+"""Lengths of streams that are tried."""
+CAUTION = 1.5
+"""Standard errors by which the shares in the pilot are discounted."""
+ENOUGH = 1.05
+"""A readable event is preferred to a learned one if its expected bound is this multiple of the claim."""
+PATTERNS = 200
+"""Patterns of outputs that are counted one by one, the most frequent ones."""
+TINY = 1e-6
+"""Distance from a cut, relative to the interval, at which a function has its one-sided limit."""
+ALPHA = (1 - CONFIDENCE) / len(STEPS)
+"""Error probability of one interim analysis."""
+Pair: TypeAlias = tuple[Dataset, Dataset]
+
+
+def refuted(attempt: Attempt, unknown: Unknown, seed: int) -> Refuted | None:
+    """A violation of the claim, certified by fresh samples; None where none was found.
+
+    Args:
+        attempt: the program, its scope and the claim.
+        unknown: why there is no proof.
+        seed: of everything random.
+    """
+    runner = Runner(seconds=SECONDS)
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    with nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return _Search(attempt, unknown, runner, SeedSequence(seed)).result()
+        except (DpauditError, Unsupported):
+            # the program raised or took too long: nothing is known
+            return None
+
+
+@dataclass(eq=False)
+class _Search:
+    """The search for a violation.
+
+    Args:
+        attempt, unknown: as in `refuted`.
+        runner: makes samples within the time limit.
+        seeds: of everything random.
+    """
+
+    attempt: Attempt
+    unknown: Unknown
+    runner: Runner
+    seeds: SeedSequence
+
+    def result(self) -> Refuted | None:
+        chosen = self.piloted()
+        claimed = float(self.attempt.claimed)
+        if chosen is None or not chosen.bound > claimed:
+            return None
+        (more, less), event = chosen.pair, chosen.event
+        x = y = n = 0
+        for size in STEPS:
+            while n < size:
+                fresh = min(size - n, UNIT)
+                x += event.count(self.sampled(more, fresh))
+                y += event.count(self.sampled(less, fresh))
+                n += fresh
+            bound = epsilon_lower(x, n, y, n, delta=0.0, alpha=ALPHA)
+            if bound > claimed * (1 + 1e-9):
+                return Refuted(
+                    bound, self.attempt.claimed, self.attempt.name, str(self.attempt.scope), (more, less),
+                    event.description, (x, y), n, CONFIDENCE, self.unknown.least,
+                )
+        return None
+
+    def sampled(self, dataset: Dataset, size: int) -> Outputs:
+        """Fresh independent outputs on a dataset."""
+        (seed,) = self.seeds.spawn(1)
+        (outputs,) = self.runner.run(subject(self.attempt, dataset), [Unit(dataset, size, seed)])
+        return outputs
+
+    def affordable(self, seconds: float) -> float:
+        """Samples of each of two datasets that take so long."""
+        return seconds / (2 * self.runner.pace.get(self.attempt.name, 1e-4) + 1e-7)
+
+    def piloted(self) -> Choice | None:
+        """The pair and the event with the largest expected bound."""
+        rng = default_rng(self.seeds.spawn(1)[0])
+        pairs = list(itertools.islice(_distinct(candidate_pairs(self.attempt, rng), self.attempt.scope), PILOT[0][0]))
+        tried = [(Choice(pair, Pattern(()), -math.inf), pair, list[tuple[Outputs, Outputs]]()) for pair in pairs]
+        started = time.monotonic()
+        for stage, (stay, most) in enumerate(PILOT):
+            tried.sort(key=lambda each: -each[0].bound)
+            for place, (_, pair, samples) in enumerate(tried[:stay]):
+                left = PILOTING * (stage + 1) / len(PILOT) - (time.monotonic() - started)
+                if left <= 0 and place:
+                    break
+                size = most if not stage else int(min(most, max(1_000, self.affordable(left / (stay - place)))))
+                samples.append((self.sampled(pair[0], size), self.sampled(pair[1], size)))
+                runs = int(min(STEPS[-1], max(STEPS[0], self.affordable(SECONDS - PILOTING))))
+                tried[place] = (
+                    choose(pair, samples, float(self.attempt.claimed), runs, last=stage == len(PILOT) - 1), pair, samples,
+                )
+            tried = tried[:place + 1]
+        return max((choice for choice, _, _ in tried), key=lambda each: each.bound, default=None)
+
+
+def subject(attempt: Attempt, dataset: Dataset) -> MechanismTarget | FunctionTarget:
+    """The program, to be sampled."""
+    target, scope = attempt.target, attempt.scope
+    if isinstance(target, Mechanism):
+        mechanism = on_answers(target) if isinstance(scope, Answers | Stream) else target
+        if not has_its_bulk(type(target)):
+            mechanism = varied(mechanism, bulk=None)
+        return MechanismTarget(attempt.name, "", mechanism)
+
+    def call(_: Any, rng: Generator) -> Any:
+        try:
+            return target(given(scope, dataset), rng)
+        except Exception as error:
+            raise MechanismError(f"{attempt.name} raised {type(error).__name__}.") from error
+
+    return FunctionTarget(attempt.name, "", call)
+
+
+def has_its_bulk(kind: type[Mechanism]) -> bool:
+    """Whether `bulk`, if there is one, is of the class that defines `run` or of one derived from it."""
+    run, bulk = (
+        next((place for place, each in enumerate(kind.__mro__) if name in vars(each)), None) for name in ("run", "bulk")
+    )
+    return bulk is None or run is None or bulk <= run
+
+
+# --- events ---
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Outputs that are equal but for their floats, of which one may be compared with a threshold.
+
+    Args:
+        shape: the output, with `NUMBER` in place of floats.
+        place: which of its floats, from 0; None for none.
+        above: whether it is above the threshold, rather than at most the threshold.
+        threshold: the threshold.
+    """
+
+    shape: Any
+    place: int | None = None
+    above: bool = False
+    threshold: float = 0.0
+
+    def count(self, outputs: Outputs) -> int:
+        """The number of outputs in the event."""
+        return sum(
+            int(self.marks(numbers).sum()) for shape, numbers in patterns(outputs).items() if shape == self.shape
+        )
+
+    def marks(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Which outputs of this shape are in the event, from their floats, shape (outputs, floats)."""
+        if self.place is None:
+            return np.ones(len(numbers), dtype=bool)
+        column = numbers[:, self.place]
+        return column > self.threshold if self.above else column <= self.threshold
+
+    @property
+    def description(self) -> str:
+        """The event in words."""
+        sign = ">" if self.above else "≤"
+        if self.shape is NUMBER and self.place is not None:
+            return f"output {sign} {self.threshold:.6g}"
+        names = itertools.count(1)
+        shown = f"output is {_shown(self.shape, names)}"
+        return shown if self.place is None else f"{shown} with x{self.place + 1} {sign} {self.threshold:.6g}"
+
+
+NUMBER = object()
+"""Stands for a float in a pattern."""
+
+
+def _shown(shape: Any, names: Iterator[int]) -> str:
+    if shape is NUMBER:
+        return f"x{next(names)}"
+    if isinstance(shape, tuple):
+        parts = [_shown(part, names) for part in shape]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return repr(shape)
+
+
+def patterns(outputs: Outputs) -> dict[Any, np.ndarray[Any, Any]]:
+    """The floats of outputs by their pattern, shape (outputs, floats)."""
+    found: dict[Any, list[np.ndarray[Any, Any]]] = {}
+    for block in outputs.blocks:
+        rows = block.reshape(len(block), -1)
+        if len(block):
+            found.setdefault(_pattern(tuple(block[0].tolist()) if block.ndim > 1 else 0.0)[0], []).append(rows)
+    listed: dict[Any, list[tuple[float, ...]]] = {}
+    for value, times in itertools.chain(outputs.counts.items(), ((each, 1) for each in outputs.others)):
+        shape, numbers = _pattern(value)
+        listed.setdefault(shape, []).extend([numbers] * times)
+    for shape, several in listed.items():
+        found.setdefault(shape, []).append(np.array(several, dtype=np.float64).reshape(len(several), -1))
+    return {shape: np.concatenate(several) for shape, several in found.items()}
+
+
+def _pattern(value: Outcome) -> tuple[Any, tuple[float, ...]]:
+    if isinstance(value, float):
+        return NUMBER, (value,)
+    if isinstance(value, tuple):
+        parts = [_pattern(part) for part in value]
+        return tuple(shape for shape, _ in parts), tuple(number for _, numbers in parts for number in numbers)
+    return value, ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A pair and an event.
+
+    Args:
+        pair: the event is more likely on the first dataset.
+        event: outputs.
+        bound: the lower bound on ε expected from fresh samples.
+    """
+
+    pair: Pair
+    event: Pattern | Event
+    bound: float
+
+
+def choose(
+    pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], claimed: float, runs: int, *, last: bool
+) -> Choice:
+    """The event with the largest bound expected from so many fresh samples.
+
+    A pattern if one is enough; otherwise a learned event, at once or only at the end of the pilot where that is slow.
+    """
+    simple = chosen_pattern(pair, samples, runs)
+    is_mixed = any(outputs.others for both in samples for outputs in both)
+    if simple.bound > ENOUGH * claimed or (is_mixed and not last):
+        return simple
+    learner = Learner(seed=0)
+    for both in samples:
+        if not is_mixed or sum(learner.runs) + both[0].runs <= 2 * LEARNED_FROM:
+            learner.add(*both)
+    learner.refit()
+    learned = learner.certify(epsilon=claimed, delta=0.0, runs=runs, alpha=ALPHA)
+    bound = _bound(learned.p, learned.q, min(learned.n, learned.m), runs)
+    return max(
+        simple, Choice(pair[::-1] if learned.reverse else pair, learned.event, bound), key=lambda each: each.bound
+    )
+
+
+def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs: int) -> Choice:
+    """The pattern, with or without a threshold, that has the largest expected bound."""
+    sides = [[patterns(each[side]) for each in samples] for side in (0, 1)]
+    sizes = [sum(each[side].runs for each in samples) for side in (0, 1)]
+    found = [_joined(side) for side in sides]
+    often = {
+        shape: sum(len(side[shape]) for side in found if shape in side) for shape in {**found[0], **found[1]}
+    }
+    best = Choice(pair, Pattern(()), -math.inf)
+    for shape in sorted(often, key=lambda each: -often[each])[:PATTERNS]:
+        numbers = [side.get(shape, np.empty((0, 0))) for side in found]
+        width = max(each.shape[1] for each in numbers)
+        numbers = [each if len(each) else np.empty((0, width)) for each in numbers]
+        for pattern in _thresholds(shape, numbers, width):
+            shares = [float(pattern.marks(each).sum()) / size for each, size in zip(numbers, sizes, strict=True)]
+            for (p, q), ordered in ((shares, pair), (shares[::-1], pair[::-1])):
+                if p > q:
+                    bound = _bound(p, q, min(sizes), runs)
+                    if bound > best.bound:
+                        best = Choice(ordered, pattern, bound)
+    return best
+
+
+def _joined(side: list[dict[Any, np.ndarray[Any, Any]]]) -> dict[Any, np.ndarray[Any, Any]]:
+    joined: dict[Any, list[np.ndarray[Any, Any]]] = {}
+    for each in side:
+        for shape, numbers in each.items():
+            joined.setdefault(shape, []).append(numbers)
+    return {shape: np.concatenate(several) for shape, several in joined.items()}
+
+
+def _thresholds(shape: Any, numbers: Sequence[np.ndarray[Any, Any]], width: int) -> Iterator[Pattern]:
+    yield Pattern(shape)
+    for place in range(min(width, 20)):
+        both = np.concatenate([each[:, place] for each in numbers])
+        for threshold in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 41), method="lower")).tolist():
+            yield Pattern(shape, place, True, threshold)
+            yield Pattern(shape, place, False, threshold)
+
+
+def _bound(p: float, q: float, trained: int, runs: int) -> float:
+    """The bound that an event with these shares of the pilot's samples can be expected to give."""
+    return float(expected_bound(
+        np.array([p]), np.array([q]), trained=trained, runs=runs, delta=0.0, alpha=ALPHA, caution=CAUTION
+    )[0])
+
+
+# --- pairs ---
+
+
+def are_neighbours(scope: Scope, left: Dataset, right: Dataset) -> bool:
+    """Whether both are datasets of the scope, and neighbours."""
+    if isinstance(scope, Answers | Stream):
+        if len(left) != len(right) or (isinstance(scope, Answers) and len(left) != scope.k):
+            return False
+        moves = [abs(exactly(x) - exactly(y)) for x, y in zip(left, right, strict=True)]
+        if isinstance(scope, Answers) and scope.whole and any(
+            exactly(each).denominator != 1 for each in (*left, *right)
+        ):
+            return False
+        one = isinstance(scope, Answers) and scope.moves == "one"
+        return all(move <= exactly(scope.by) for move in moves) and not (one and sum(map(bool, moves)) > 1)
+    for record in (*left, *right):
+        if isinstance(scope, Domain) and record not in scope.values:
+            return False
+        if isinstance(scope, Records) and not exactly(scope.low) <= exactly(record) <= exactly(scope.high):
+            return False
+    if scope.relation == "replace-one":
+        return len(left) == len(right) == scope.n and sum(
+            x != y for x, y in zip(left, right, strict=True)
+        ) <= 1
+    longer, shorter = sorted((left, right), key=len, reverse=True)
+    return len(longer) == scope.n and len(shorter) == scope.n - 1 and any(
+        longer[:place] + longer[place + 1:] == shorter for place in range(scope.n)
+    )
+
+
+def _distinct(pairs: Iterable[Pair], scope: Scope) -> Iterator[Pair]:
+    seen = set()
+    for left, right in pairs:
+        if not are_neighbours(scope, left, right):
+            raise AssertionError(f"{left!r} and {right!r} are no neighbours.")
+        key = frozenset((repr(left), repr(right)))
+        if left != right and key not in seen:
+            seen.add(key)
+            yield left, right
+
+
+def candidate_pairs(attempt: Attempt, rng: Generator) -> Iterator[Pair]:
+    """Pairs at which expensive paths are likely and their noise is in the tail, then extreme ones."""
+    scope = attempt.scope
+    lists: list[Iterator[Pair]] = []
+    for each in [Answers(k, by=scope.by) for k in LENGTHS] if isinstance(scope, Stream) else [scope]:
+        for path, vector, shift in expensive(attempt, each):
+            lists.append(pairs_of_path(path, vector, shift, each, rng))
+        lists.append(simple_pairs(each, constants(attempt.target)))
+    # one of each in turn, because the pilot has little time
+    for several in itertools.zip_longest(*lists):
+        yield from (pair for pair in several if pair is not None)
+
+
+def expensive(attempt: Attempt, scope: Scope) -> list[tuple[Finished, Vector, Vector | None]]:
+    """The most expensive paths, each with its difference and shift; no shift where there is none."""
+    if isinstance(scope, Stream) or (not isinstance(scope, Answers) and scope.relation != "replace-one"):
+        return []
+    size = scope.k if isinstance(scope, Answers) else scope.n
+    try:
+        found = paths(
+            attempt.target, lambda: symbols(scope, size, vector=attempt.takes_vectors),
+            answers=isinstance(scope, Answers),
+        )
+    except Unsupported:
+        return []
+    begun = time.monotonic()
+    costs: list[tuple[float, int, Finished, Vector, Vector | None]] = []
+    for path in sorted(found, key=lambda each: len(each.rows)):
+        constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
+        try:
+            vectors = differences([row.form for row in path.rows], [row.equal for row in constraints], scope)
+            aligned = align(path.draws, constraints, vectors)
+        except NoShift as failure:
+            costs.append((-math.inf, len(path.rows), path, failure.vector, None))
+        except Unsupported:
+            continue
+        else:
+            place = max(range(len(aligned.costs)), key=lambda index: aligned.costs[index])
+            costs.append(
+                (-float(aligned.costs[place]), len(path.rows), path, aligned.vectors[place], aligned.shifts[place])
+            )
+        if time.monotonic() - begun > ALIGNING:
+            break
+    costs.sort(key=lambda each: each[:2])
+    return [(path, vector, shift) for _, _, path, vector, shift in costs[:2]]
+
+
+def constants(target: Any) -> list[float]:
+    """Numbers in a program, which may be thresholds."""
+    code = getattr(target, "__code__", None)
+    held = [*vars(target).values()] if isinstance(target, Mechanism) else [
+        *(getattr(target, "__defaults__", None) or ()), *(code.co_consts if code is not None else ()),
+    ]
+    numbers = [float(each) for each in held if type(each) in (int, float) and abs(each) <= 1e6]
+    return list(dict.fromkeys([0.0, *numbers]))[:4]
+
+
+def simple_pairs(scope: Scope, thresholds: Sequence[float]) -> Iterator[Pair]:
+    """Extreme datasets and their neighbours."""
+    if isinstance(scope, Answers):
+        grid = _Grid(scope)
+        k, by = scope.k, grid.by
+        patterns_of = [tuple(by if place == at else 0 for place in range(k)) for at in {0, k - 1}]
+        if scope.moves == "each":
+            patterns_of = [
+                (by,) * k, (*(by,) * (k - 1), -by), (by, *(-by,) * (k - 1)),
+                tuple(by if place < k // 2 else -by for place in range(k)),
+                tuple(by if place % 2 else -by for place in range(k)), *patterns_of,
+            ]
+        for threshold, moves in itertools.product(thresholds, patterns_of):
+            yield grid.pair([threshold] * k, moves)
+        return
+    if isinstance(scope, Stream):
+        return
+    values: list[Any] = list(scope.values) if isinstance(scope, Domain) else [
+        float(scope.low), float(scope.high), (float(scope.low) + float(scope.high)) / 2,
+    ]
+    bases = [(value,) * scope.n for value in values[:6]]
+    bases.append(tuple(values[place % 2] for place in range(scope.n)))
+    for base in bases:
+        for place in (0, scope.n - 1):
+            if scope.relation == "add-remove-one":
+                for value in values[:6]:
+                    larger = (*base[:place], value, *base[place + 1:])
+                    yield larger, larger[:place] + larger[place + 1:]
+            else:
+                for value in values[:6]:
+                    if value != base[place]:
+                        yield base, (*base[:place], value, *base[place + 1:])
+
+
+class _Grid:
+    """Answers as floats that differ by at most `by`, computed without rounding."""
+
+    def __init__(self, scope: Answers) -> None:
+        self.whole = scope.whole
+        self.unit = 1.0 if scope.whole else 2.0 ** (math.floor(math.log2(float(scope.by))) - 20)
+        self.by = math.floor(exactly(scope.by) / Fraction(self.unit)) * self.unit
+
+    def pair(self, answers: Iterable[float], moves: Iterable[float]) -> Pair:
+        """The answers, rounded, and the answers moved."""
+        left = [round(float(answer) / self.unit) * self.unit for answer in answers]
+        right = [answer + move for answer, move in zip(left, moves, strict=True)]
+        kind: Callable[[float], Any] = int if self.whole else float
+        return tuple(map(kind, left)), tuple(map(kind, right))
+
+
+def pairs_of_path(
+    path: Finished, vector: Vector, shift: Vector | None, scope: Scope, rng: Generator
+) -> Iterator[Pair]:
+    """Pairs that differ as a path's most expensive difference says.
+
+    D is such that the path's rows are about to fail where the draws that are shifted lie so many scales out, in the
+    direction of their shift: there, each of them costs all that its shift costs.
+    """
+    if not path.rows:
+        return
+    widths = [float(draw.scale) for draw in path.draws]
+    moved = [0.0] * len(widths) if shift is None else [float(each) for each in shift]
+    directions = np.sign(moved) * widths
+    noise = np.array([[float(row.form.draws.get(index, 0)) for index in range(len(widths))] for row in path.rows])
+    unit = max(widths, default=1.0)
+    for far, slack in ((0.5, 0.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.5, 1.0), (0.0, -1.0)):
+        offsets = (noise @ (far * directions) if len(widths) else np.zeros(len(path.rows))) - slack * unit
+        if isinstance(scope, Answers):
+            yield from _answers(path, vector, scope, offsets)
+        elif not isinstance(scope, Stream):
+            yield from _records(path, vector, scope, offsets, rng)
+
+
+def _answers(path: Finished, vector: Vector, scope: Answers, offsets: np.ndarray[Any, Any]) -> Iterator[Pair]:
+    from scipy.optimize import linprog, lsq_linear
+
+    slopes = np.zeros((len(path.rows), scope.k))
+    for place, row in enumerate(path.rows):
+        for index, function in row.form.records.items():
+            slopes[place, index] = _slope(function)
+    grid = _Grid(scope)
+    fit = lsq_linear(slopes, np.array([float(each) for each in vector]), bounds=(-grid.by, grid.by))
+    if scope.moves == "one":
+        largest = int(np.abs(fit.x).argmax())
+        moves = [math.copysign(grid.by, fit.x[index]) if index == largest else 0.0 for index in range(scope.k)]
+    else:
+        moves = [math.copysign(grid.by, each) if abs(each) > grid.by / 4 else 0.0 for each in fit.x]
+    keep = [place for place, row in enumerate(path.rows) if row.kind == "keep" and row.form.records]
+    answers = np.zeros(scope.k)
+    if keep:
+        # rows that fail cost more than rows that hold easily; answers cost a little, so that they stay small
+        a, c = slopes[keep], np.array([float(path.rows[place].form.constant) for place in keep]) + offsets[keep]
+        r = len(keep)
+        found = linprog(
+            np.concatenate([np.full(2 * scope.k, 1e-6), np.ones(r), np.full(r, 3.0)]),
+            A_eq=np.hstack([a, -a, -np.eye(r), np.eye(r)]), b_eq=-c, bounds=(0, None), method="highs",
+        )
+        if found.x is None:
+            return
+        answers = found.x[:scope.k] - found.x[scope.k:2 * scope.k]
+    if np.abs(answers).max() < 1e6 * grid.by:
+        yield grid.pair(answers.tolist(), moves)
+
+
+def _slope(function: RecordFunction) -> float:
+    match function:
+        case Piecewise():
+            return float(max((slope for slope, _ in function.between), key=abs))
+        case Rounded():
+            return float(function.factor * function.slope)
+    return 0.0
+
+
+def _records(
+    path: Finished, vector: Vector, scope: Records | Domain, offsets: np.ndarray[Any, Any], rng: Generator
+) -> Iterator[Pair]:
+    points = _points(path, scope)
+    values = np.zeros((scope.n, len(points), len(path.rows)))
+    for place, row in enumerate(path.rows):
+        for index, function in row.form.records.items():
+            for number, point in enumerate(points):
+                record = number if isinstance(scope, Domain) else exactly(point)
+                values[index, number, place] = float(of_record(function, record))
+    wanted = np.array([float(each) for each in vector])
+    changes = values[:, None, :, :] - values[:, :, None, :]
+    distance = np.abs(changes - wanted).sum(axis=3)
+    # some pairs of records with the wanted difference, of different records and values
+    closest = np.argwhere(distance <= distance.min() + 1e-9)
+    keep = np.array([row.kind == "keep" for row in path.rows])
+    constant = np.array([float(row.form.constant) for row in path.rows]) + offsets
+    for changed, first, last in closest[rng.permutation(len(closest))[:2]].tolist():
+        places = rng.integers(len(points), size=scope.n)
+        places[changed] = first
+        total = constant + values[np.arange(scope.n), places].sum(axis=0)
+        for _ in range(3):
+            for index in range(scope.n):
+                if index != changed and keep.any():
+                    others = total - values[index, places[index]]
+                    options = (others + values[index])[:, keep]
+                    places[index] = int(np.where(options < 0, -3 * options, options).sum(axis=1).argmin())
+                    total = others + values[index, places[index]]
+        base = [points[place] for place in places.tolist()]
+        yield tuple(base), (*base[:changed], points[last], *base[changed + 1:])
+
+
+def _points(path: Finished, scope: Records | Domain) -> list[Any]:
+    """Values of records: all of a domain; the ends, the cuts and both sides of the cuts in an interval."""
+    if isinstance(scope, Domain):
+        return list(scope.values)
+    low, high = float(scope.low), float(scope.high)
+    cuts = {
+        float(cut) for row in path.rows for function in row.form.records.values() if isinstance(function, Piecewise)
+        for cut in function.cuts
+    }
+    step = TINY * (high - low)
+    found = {low, high, *(cut + side for cut in sorted(cuts)[:20] for side in (-step, 0.0, step))}
+    return sorted(point for point in found if low <= point <= high)

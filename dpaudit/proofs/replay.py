@@ -30,7 +30,7 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
-from dpaudit.proofs.program import answers_method
+from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 
@@ -108,7 +108,7 @@ def given(scope: Scope, dataset: Dataset) -> Any:
 
 def on_answers(mechanism: Mechanism) -> Mechanism:
     """The mechanism, with the answers of its queries in place of the data."""
-    if answers_method(mechanism) is None:
+    if not answers_queries(mechanism):
         return mechanism
     return varied(mechanism, answers=lambda self, data: data)
 

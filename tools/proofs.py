@@ -1,0 +1,78 @@
+"""Write `reports/proofs.csv`: which claims of the catalogue and the corpus are proved for every dataset of a scope.
+
+    python tools/proofs.py          write the file
+    python tools/proofs.py --check  exit 1 when the file is not what the programs give
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+from dpaudit.plans import registry
+from dpaudit.proofs.claimed import scopes_of_claim
+from dpaudit.proofs.prove import prove
+from dpaudit.proofs.results import Proof, Unknown
+from dpaudit.whole_files import write_file
+
+FILE = Path(__file__).parents[1] / "reports" / "proofs.csv"
+COLUMNS = ("algorithm", "case", "claimed", "scope", "outcome", "epsilon", "line", "why")
+
+
+def rows(group: str) -> list[dict[str, str]]:
+    """A row for the first case of every algorithm whose claim is an ε and has a scope."""
+    found = []
+    for name in registry.names(group):
+        for case in registry.plan(name).cases():
+            claim = case.mechanism.claim
+            if claim is None or claim.delta or case.deliberate or not claim.epsilon > 0:
+                continue
+            domain, records = (case.scope.domain, case.scope.records) if case.scope is not None else ((), 0)
+            dataset = case.pairs[0].left if case.pairs else ()
+            answers = len(dataset) if isinstance(dataset, tuple) and dataset else 5
+            scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=min(answers, 5))
+            if not scopes:
+                continue
+            outcome = None
+            for scope in scopes:
+                outcome = prove(case.mechanism, scope, refute=False)
+                if not isinstance(outcome, Unknown) or outcome.least is not None:
+                    break
+            assert isinstance(outcome, Proof | Unknown)
+            unknown = outcome if isinstance(outcome, Unknown) else None
+            found.append({
+                "algorithm": name, "case": case.label, "claimed": str(outcome.claimed), "scope": outcome.scope,
+                "outcome": "unknown" if unknown else "proved",
+                "epsilon": str(unknown.least if unknown else outcome.epsilon) if not unknown or unknown.least else "",
+                "line": str(unknown.place or "") if unknown else "", "why": unknown.reason if unknown else "",
+            })
+            break
+    return found
+
+
+def text() -> str:
+    """The file."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for group in (registry.ALGORITHMS, registry.CORPUS):
+        writer.writerows(rows(group))
+    return out.getvalue()
+
+
+def main() -> int:
+    """Writes or checks the file."""
+    found = text()
+    if "--check" in sys.argv[1:]:
+        same = FILE.exists() and FILE.read_text(encoding="utf-8") == found
+        if not same:
+            print("reports/proofs.csv is not what the programs give: run `python tools/proofs.py`.", file=sys.stderr)
+        return 0 if same else 1
+    write_file(FILE, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
