@@ -41,13 +41,16 @@ def rows(group: str) -> list[dict[str, str]]:
                 if not isinstance(outcome, Unknown) or outcome.least is not None:
                     break
             assert isinstance(outcome, Proof | Unknown)
-            unknown = outcome if isinstance(outcome, Unknown) else None
-            found.append({
+            row = {
                 "algorithm": name, "case": case.label, "claimed": str(outcome.claimed), "scope": outcome.scope,
-                "outcome": "unknown" if unknown else "proved",
-                "epsilon": str(unknown.least if unknown else outcome.epsilon) if not unknown or unknown.least else "",
-                "line": str(unknown.place or "") if unknown else "", "why": unknown.reason if unknown else "",
-            })
+                "outcome": "proved", "epsilon": "", "line": "", "why": "",
+            }
+            if isinstance(outcome, Proof):
+                row["epsilon"] = str(outcome.epsilon)
+            else:
+                row |= {"outcome": "unknown", "line": str(outcome.place or ""), "why": outcome.reason}
+                row["epsilon"] = "" if outcome.least is None else str(outcome.least)
+            found.append(row)
             break
     return found
 

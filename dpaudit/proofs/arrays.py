@@ -31,7 +31,7 @@ class Array:
 
     Args:
         values: an object array of numbers and symbols.
-        kind: "float", "int" or "bool", numpy's kind of elements.
+        kind: "float", "int" or "bool", numpy's kind of elements; "unknown" where it may be int or float.
         writable: whether the program made it.
     """
 
@@ -140,7 +140,7 @@ class Array:
             raise interpreter.refused(f"The program raises {type(error).__name__}: {error}") from None
 
     def _takes(self, interpreter: Interpreter, kind: str, values: Any) -> None:
-        if self.kind == kind or (self.kind == "float" and kind == "int"):
+        if (self.kind == kind and kind != "unknown") or (self.kind == "float" and kind in ("int", "unknown")):
             return
         if self.kind == "int" and kind == "bool":
             return
@@ -186,7 +186,7 @@ class Array:
         if not any(isinstance(value, Array) for value in arrays):
             return function(*arrays)
         results = [function(*parts) for parts in zip(*columns, strict=True)]
-        made = kind or _join(kind_of(interpreter, result) for result in results) if results else "float"
+        made = kind or join(kind_of(interpreter, result) for result in results) if results else "float"
         return Array(_objects(results, shape), made)
 
     @staticmethod
@@ -210,12 +210,12 @@ class Array:
                 "Arithmetic of conditions is `or` and `and` in numpy.",
                 "Convert with .astype(int).",
             )
-        if operation in (ast.Add, ast.Sub, ast.Mult):
-            kind = "int" if set(kinds) <= {"int", "bool"} else "float"
+        if operation in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow):
+            kind = join(kinds)
+            if kind == "bool" or ("bool" in kinds and operation not in (ast.Add, ast.Sub, ast.Mult)):
+                raise interpreter.refused("This operation on conditions is not followed.")
         elif operation is ast.Div:
             kind = "float"
-        elif operation in (ast.FloorDiv, ast.Mod, ast.Pow):
-            kind = "int" if set(kinds) == {"int"} else "float"
         else:
             raise interpreter.refused("This operation on arrays is not followed.")
         return Array.each(
@@ -307,19 +307,23 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
             return "bool"
         if isinstance(value.function, Table):
             kinds = {kind_of(interpreter, each) for each in value.function.values}
-            return _join(kinds)
+            return join(kinds)
         return "float"
     if isinstance(value, Form):
-        # a count that only looks like a float would truncate what is stored beside it
-        return "int" if not value.has_noise and interpreter.is_whole(value) else "float"
+        # whole numbers may be ints or floats, and an array of ints would truncate what is stored in it
+        noise = [draw for index in value.draws if (draw := interpreter.path.draws[index]).kind != "maximum"]
+        if any(not draw.is_whole for draw in noise):
+            return "float"
+        whole = interpreter.is_whole(Form(value.constant, value.records))
+        return "unknown" if whole or value.has_noise or interpreter.whole_answers else "float"
     if isinstance(value, float | Fraction | np.floating):
         return "float"
     raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
 
 
-def _join(kinds: Any) -> str:
+def join(kinds: Any) -> str:
     found = set(kinds)
-    return "float" if "float" in found else "int" if "int" in found else "bool" if found else "float"
+    return next((kind for kind in ("float", "unknown", "int", "bool") if kind in found), "float")
 
 
 def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Array:
@@ -342,9 +346,9 @@ def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Arra
         rows = [array(interpreter, each) for each in parts]
         if len({row.values.shape for row in rows}) != 1:
             raise interpreter.refused("An array of parts of other lengths is not followed.")
-        made = Array(np.stack([row.values for row in rows]), _join(row.kind for row in rows))
+        made = Array(np.stack([row.values for row in rows]), join(row.kind for row in rows))
     else:
-        made = Array(_objects(parts, (len(parts),)), _join(kind_of(interpreter, each) for each in parts))
+        made = Array(_objects(parts, (len(parts),)), join(kind_of(interpreter, each) for each in parts))
     return convert(interpreter, made, kind)
 
 
@@ -397,7 +401,7 @@ def dot(interpreter: Interpreter, left: Any, right: Any) -> Any:
         raise interpreter.refused("This product of matrices is not followed.")
     if x.shape[-1] != y.shape[0]:
         raise interpreter.refused("The program raises ValueError: matrices of other shapes are multiplied.")
-    kind = _join((one.kind, other.kind))
+    kind = join((one.kind, other.kind))
 
     def scalar(row: Any, column: Any) -> Any:
         total: Any = 0.0 if kind == "float" else 0

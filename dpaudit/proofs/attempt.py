@@ -123,6 +123,7 @@ class Attempt:
             found = paths(
                 self.target, lambda: symbols(scope, size, vector=self.takes_vectors),
                 answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
+                whole_answers=isinstance(scope, Answers) and scope.whole,
             )
             if merging:
                 found = merged(found) or found

@@ -28,7 +28,7 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
                     return f"{where}: {wrong}"
                 if wrong > epsilon:
                     return f"{where}: the shift costs {wrong}, more than ε = {epsilon}."
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         return f"It is no certificate: {type(error).__name__} {error}."
     return None
 
@@ -39,6 +39,8 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
     if len(moved) != len(draws) or len(difference) != len(rows):
         return "the numbers of draws and shifts, or of rows and differences, differ."
     for row, change in zip(rows, difference, strict=True):
+        if any(int(index) < 0 for index in row["noise"]):
+            return "the number of a draw is below 0."
         total = Fraction(change) + sum((Fraction(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
         if total < 0 or (row["equal"] and total):
             return f"the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}."
@@ -62,16 +64,23 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
     """Each step from one state of the loop to another is paid for by the fall of the potential."""
     potential = [Fraction(each) for each in certificate["potentials"]]
     shifts = [[Fraction(each) for each in state] for state in certificate["carried"]]
+    held = certificate["carried_draws"]
+    if shifts[0] or [len(each) for each in held] != [len(each) for each in shifts]:
+        return "the start carries draws, or the draws that states carry are not those that are shifted."
     if min(potential, default=Fraction(0)) < 0 or potential[0] > epsilon:
         return f"the potential of the start is {potential[0]}, or some potential is below 0; ε is {epsilon}."
     for number, step in enumerate(certificate["steps"]):
         before, after = step["from"], step["to"]
         for difference, shift in zip(step["differences"], step["shifts"], strict=True):
             kept, fresh = len(shifts[before]), [Fraction(each) for each in shift]
-            if fresh[:kept] != shifts[before]:
+            taken = [] if after is None else [int(index) for index in step["carries"]]
+            if min(taken, default=0) < 0 or fresh[:kept] != shifts[before] or (
+                after is not None and [fresh[index] for index in taken] != shifts[after]
+            ):
                 return f"step {number}: a carried draw has two shifts."
-            if after is not None and [fresh[int(index)] for index in step["carries"]] != shifts[after]:
-                return f"step {number}: a carried draw has two shifts."
+            noise = [{"kind": draw["kind"], "scale": draw["scale"]} for draw in step["draws"]]
+            if noise[:kept] != held[before] or (after is not None and [noise[i] for i in taken] != held[after]):
+                return f"step {number}: a carried draw has two distributions."
             cost = _step(step["draws"], step["rows"], difference, shift)
             if isinstance(cost, str):
                 return f"step {number}: {cost}"

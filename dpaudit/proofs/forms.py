@@ -175,16 +175,26 @@ class Cell:
         distinct: list[Any] = []
         places = []
         for value in self.function.values:
-            place = next((i for i, other in enumerate(distinct) if _same(value, other)), len(distinct))
+            place = next((i for i, other in enumerate(distinct) if identical(value, other)), len(distinct))
             if place == len(distinct):
                 distinct.append(value)
             places.append(Fraction(place))
         return of_function(self.record, Table(tuple(places)))
 
 
-def _same(left: Any, right: Any) -> bool:
-    # repr as well: 0.0 and −0.0, and equal containers of other types
-    return type(left) is type(right) and bool(left == right) and repr(left) == repr(right)
+def identical(left: Any, right: Any) -> bool:
+    """Whether two values are known to be the same in every respect: one object, or plain scalars or tuples of them."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is tuple:
+        return len(left) == len(right) and all(map(identical, left, right))
+    # repr: 0.0 and −0.0 are equal
+    return type(left) in _SCALARS and bool(left == right) and repr(left) == repr(right)
+
+
+_SCALARS = (bool, int, float, str, bytes, Fraction)
 
 
 def of_function(index: int, function: RecordFunction) -> Form:

@@ -57,6 +57,11 @@ class RecordFunction(ABC):
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
 
+    @property
+    def keeps_whole(self) -> bool:
+        """Whether it is a multiple, by a whole number, of the record, plus a whole number."""
+        return False
+
     @abstractmethod
     def numbers(self) -> list[Fraction]:
         """Numbers that determine the function up to its domain; those of its multiples are multiples of them."""
@@ -84,7 +89,8 @@ class Table(RecordFunction):
         return Table(tuple(bool(COMPARISONS[symbol](value, 0)) for value in self.values))
 
     def times(self, other: RecordFunction) -> Table:
-        assert isinstance(other, Table)
+        if not isinstance(other, Table):
+            raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
         return Table(tuple(Fraction(x) * Fraction(y) for x, y in zip(self.values, other.values, strict=True)))
 
     def floored(self) -> Table:
@@ -218,7 +224,8 @@ class Piecewise(RecordFunction):
         ).simplified()
 
     def times(self, other: RecordFunction) -> Piecewise:
-        assert isinstance(other, Piecewise)
+        if not isinstance(other, Piecewise):
+            raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
         left, right = self.refined(other.cuts), other.refined(self.cuts)
         between = []
         for (s, c), (t, d) in zip(left.between, right.between, strict=True):
@@ -259,6 +266,10 @@ class Piecewise(RecordFunction):
             return None
         numbers = {*self.at, *(intercept for _, intercept in self.between)}
         return numbers.pop() if len(numbers) == 1 else None
+
+    @property
+    def keeps_whole(self) -> bool:
+        return not self.cuts and all(number.denominator == 1 for number in self.between[0])
 
     def limits(self) -> list[Fraction]:
         """The values at the cuts, and the one-sided limits there."""

@@ -27,7 +27,7 @@ from dpaudit.language.distributions import Bernoulli, Product, Real, Repeated, S
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, is_symbolic
+from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, identical, is_symbolic
 from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.public import PUBLIC, Public, public
@@ -109,10 +109,14 @@ class Interpreter:
         self.path, self.library = path, library
         self.owned: dict[int, Any] = {}
         """Containers that the program made in this run, by id: only these may be changed."""
+        self.iterators: dict[int, tuple[Any, int]] = {}
+        """Iterators that the program made, by id, with the number of merges that were under way."""
         self.undo: list[tuple[Any, Any, Any]] = []
         """Changes of containers while both sides of a branch are merged: container, key, former value."""
         self.steps = 0
         self.depth = 0
+        self.whole_answers = False
+        """Whether the data are whole numbers, which may be ints or floats."""
         self.answering: Any = None
         """The mechanism whose method `answers` gives the answers of a dataset of which nothing else is known."""
         self.main: Scope | None = None
@@ -181,7 +185,7 @@ class Interpreter:
         """A cell of the same record; a plain value where the function is constant."""
         if isinstance(function, Table):
             first = function.values[0]
-            if all(type(value) is type(first) and repr(value) == repr(first) for value in function.values):
+            if all(identical(value, first) for value in function.values):
                 return first
         elif (value := function.constant()) is not None:
             return bool(value) if function.is_condition else Form(value)
@@ -211,7 +215,7 @@ class Interpreter:
 
     def where(self, condition: Cell, yes: Any, no: Any) -> Any:
         """yes where a condition on one record holds, no elsewhere; CannotMerge where this is no single value."""
-        if yes is no or (plain(yes) and plain(no) and type(yes) is type(no) and repr(yes) == repr(no)):
+        if identical(yes, no):
             return yes
         of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
                         for each in (yes, no))
@@ -320,7 +324,11 @@ class Interpreter:
     def is_whole(self, value: Form) -> bool:
         """Whether a form has whole values alone."""
         return (
-            value.constant.denominator == 1 and all(function.is_whole for function in value.records.values())
+            value.constant.denominator == 1
+            and all(
+                function.is_whole or (self.whole_answers and function.keeps_whole)
+                for function in value.records.values()
+            )
             and all(
                 self.path.draws[index].is_whole and coefficient.denominator == 1
                 for index, coefficient in value.draws.items()
@@ -419,7 +427,7 @@ class Interpreter:
                 return self.plainly(callee, *args, **keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         if (known := self.library.known(callee)) is not None:
-            return known(self, *args, **keywords)
+            return self.made(known(self, *args, **keywords))
         if isinstance(callee, functools.partial):
             return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
         if isinstance(callee, type):
@@ -930,7 +938,7 @@ class Interpreter:
             case ast.ListComp(elt=element, generators=generators):
                 return self.own(list(self.comprehended(element, generators, scope)))
             case ast.GeneratorExp(elt=element, generators=generators):
-                return self.comprehended(element, generators, scope)
+                return self.made(self.comprehended(element, generators, scope))
             case ast.SetComp(elt=element, generators=generators):
                 return self.own({self.hashable(part) for part in self.comprehended(element, generators, scope)})
             case ast.DictComp(key=key, value=value, generators=generators):
@@ -1193,8 +1201,22 @@ class Interpreter:
                 else:
                     yield self.evaluate(element, inner)
 
+    def made(self, value: Any) -> Any:
+        """Notes where an iterator was made: one from outside a merge must not be advanced by one side of it."""
+        if isinstance(value, Iterator):
+            self.iterators[id(value)] = value, self.path.merging
+        return value
+
+    def advancing(self, value: Any) -> None:
+        """An iterator is about to be advanced."""
+        if isinstance(value, Iterator):
+            known, level = self.iterators.get(id(value), (None, 0))
+            if (level if known is value else 0) < self.path.merging:
+                raise CannotMerge
+
     def iterate(self, value: Any) -> Iterable[Any]:
         """The items of an iterable."""
+        self.advancing(value)
         if isinstance(value, Array | np.ndarray):
             return Array.items(self, value)
         if isinstance(value, list):
@@ -1228,7 +1250,6 @@ class Interpreter:
         return value
 
     def hashable(self, value: Any) -> Any:
-        value = self.plain(value)
         if not concrete(value):
             raise self.refused("A value that depends on the data or on noise is used as a key.",
                         "Count with np.bincount, or over a fixed list of keys.")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.proofs.arrays import Array, array, convert, dot, kind_of
+from dpaudit.proofs.arrays import Array, array, convert, dot, join, kind_of
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
@@ -321,6 +321,7 @@ def _filter(interpreter: Interpreter, function: Any, values: Any) -> Any:
 
 
 def _next(interpreter: Interpreter, values: Any, default: Any = ...) -> Any:
+    interpreter.advancing(values)
     if not isinstance(values, Iterator):
         raise interpreter.refused("next of this value is not followed.")
     for value in values:
@@ -350,7 +351,8 @@ def _print(interpreter: Interpreter, *values: Any, **keywords: Any) -> None:
 
 def _plain(function: Callable[..., Any]) -> Handler:
     def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
-        values = tuple(map(interpreter.plain, values))
+        if function not in (str, repr):
+            values = tuple(map(interpreter.plain, values))
         if len(values) == 1 and isinstance(values[0], Cell) and isinstance(values[0].function, Table) and not keywords:
             return interpreter.cell(
                 values[0], interpreter._each(values[0], None, lambda x, _: function(x), swapped=False)
@@ -476,7 +478,7 @@ def _like(value: Any) -> Handler:
         mine = Array.of(interpreter, like)
         kind = _kind(interpreter, dtype) or mine.kind
         made = np.empty(mine.values.shape, dtype=object)
-        made.fill({"float": float, "int": int, "bool": bool}[kind](value))
+        made.fill({"float": float, "int": int, "bool": bool, "unknown": int}[kind](value))
         return Array(made, kind)
 
     return handler
@@ -566,11 +568,24 @@ def _elementwise_extreme(sign: int) -> Handler:
 
 
 def _np_maximum(interpreter: Interpreter, left: Any, right: Any) -> Any:
-    return Array.each(interpreter, lambda x, y: _elementwise_extreme(1)(interpreter, x, y), left, right)
+    return _with_kinds(interpreter, lambda x, y: _elementwise_extreme(1)(interpreter, x, y), left, right)
 
 
 def _np_minimum(interpreter: Interpreter, left: Any, right: Any) -> Any:
-    return Array.each(interpreter, lambda x, y: _elementwise_extreme(-1)(interpreter, x, y), left, right)
+    return _with_kinds(interpreter, lambda x, y: _elementwise_extreme(-1)(interpreter, x, y), left, right)
+
+
+def _joined_kind(interpreter: Interpreter, *values: Any) -> str:
+    """numpy's kind of what holds all of these values."""
+    return join(
+        Array.of(interpreter, value).kind if isinstance(value, Array | np.ndarray | list | tuple)
+        else kind_of(interpreter, value) for value in values
+    )
+
+
+def _with_kinds(interpreter: Interpreter, function: Callable[..., Any], *values: Any) -> Any:
+    """A function that gives one of its arguments: numpy's kind of the result is that of all of them."""
+    return Array.each(interpreter, function, *values, kind=_joined_kind(interpreter, *values))
 
 
 def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> Any:
@@ -582,7 +597,7 @@ def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> An
                 pass
         return x if interpreter.truth(test) else y
 
-    return Array.each(interpreter, one, condition, yes, no)
+    return Array.each(interpreter, one, condition, yes, no, kind=_joined_kind(interpreter, yes, no))
 
 
 def _np_cumsum(interpreter: Interpreter, value: Any) -> Array:
@@ -592,7 +607,7 @@ def _np_cumsum(interpreter: Interpreter, value: Any) -> Array:
     for part in mine.values.ravel():
         total = interpreter.binary(ast.Add, total, part)
         totals.append(total)
-    return array(interpreter, totals, "float" if mine.kind == "float" else "int")
+    return Array(_column(totals), "int" if mine.kind == "bool" else mine.kind)
 
 
 def _np_diff(interpreter: Interpreter, value: Any) -> Array:
@@ -600,14 +615,12 @@ def _np_diff(interpreter: Interpreter, value: Any) -> Array:
     if mine.values.ndim != 1 or mine.kind == "bool":
         raise interpreter.refused("np.diff of this array is not followed.")
     parts = list(mine.values)
-    return array(
-        interpreter, [interpreter.binary(ast.Sub, y, x) for x, y in itertools.pairwise(parts)], mine.kind
-    )
+    return Array(_column([interpreter.binary(ast.Sub, y, x) for x, y in itertools.pairwise(parts)]), mine.kind)
 
 
 def _np_bincount(interpreter: Interpreter, value: Any, *, minlength: Any = 0) -> Array:
     mine = Array.of(interpreter, value)
-    if mine.values.ndim != 1 or mine.kind != "int":
+    if mine.values.ndim != 1 or mine.kind not in ("int", "unknown"):
         raise interpreter.refused("np.bincount needs a vector of whole numbers.")
     parts = list(mine.values)
     length = interpreter.plain(minlength)
@@ -691,7 +704,7 @@ def _np_concatenate(interpreter: Interpreter, values: Any, axis: Any = 0) -> Arr
     if not parts or (len(kinds) > 1 and "bool" in kinds):
         raise interpreter.refused("np.concatenate of these arrays is not followed.")
     made = interpreter.plainly(np.concatenate, [part.values for part in parts], axis=axis)
-    return convert(interpreter, Array(made, "float" if "float" in kinds else parts[0].kind), None)
+    return convert(interpreter, Array(made, join(kinds)), None)
 
 
 def _np_stack(interpreter: Interpreter, values: Any) -> Array:
@@ -737,9 +750,11 @@ def _np_logical_not(interpreter: Interpreter, value: Any) -> Any:
 
 
 def _np_floor(interpreter: Interpreter, value: Any) -> Any:
-    return Array.each(
-        interpreter, lambda each: interpreter.number(_math_floor(interpreter, each)), value, kind="float"
-    )
+    def one(each: Any) -> Any:
+        floor = _math_floor(interpreter, each)
+        return interpreter.number(floor) if is_symbolic(each) else float(floor)
+
+    return Array.each(interpreter, one, value, kind="float")
 
 
 def _np_operation(operation: type[ast.operator]) -> Handler:
@@ -756,7 +771,7 @@ def _np_sort(interpreter: Interpreter, value: Any) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1:
         raise interpreter.refused("np.sort of this array is not followed.")
-    return array(interpreter, _sorted(interpreter, list(mine.values)), mine.kind)
+    return Array(_column(_sorted(interpreter, list(mine.values))), mine.kind)
 
 
 def _np_argsort(interpreter: Interpreter, value: Any) -> Array:
@@ -979,7 +994,9 @@ _SET: dict[str, Handler] = {"add": _add}
 # --- the generator ---
 
 
-def _draws(interpreter: Interpreter, size: Any, location: Any, scale: Any, one: Callable[[Any, Any], Any]) -> Any:
+def _draws(
+    interpreter: Interpreter, size: Any, location: Any, scale: Any, one: Callable[[Any, Any], Any], kind: str = "float"
+) -> Any:
     """One draw, or an array of them, with numpy's broadcasting of location and scale."""
     if size is None and not isinstance(location, Array | np.ndarray | list | tuple) and not isinstance(
         scale, Array | np.ndarray | list | tuple
@@ -1002,7 +1019,7 @@ def _draws(interpreter: Interpreter, size: Any, location: Any, scale: Any, one: 
     made = np.empty(math.prod(shape), dtype=object)
     for index, (at, wide) in enumerate(zip(*columns, strict=True)):
         made[index] = one(at, wide)
-    return Array(made.reshape(shape), "float")
+    return Array(made.reshape(shape), kind)
 
 
 def _scalar(value: Any) -> np.ndarray[Any, Any]:
@@ -1065,7 +1082,7 @@ def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:
             "The probability of a geometric draw depends on the data or on noise, or is not in (0, 1)."
         )
     scale = 1 / _rate(float(p))
-    return _draws(interpreter, size, 1, scale, lambda at, wide: interpreter.draw("one-sided", wide, at))
+    return _draws(interpreter, size, 1, scale, lambda at, wide: interpreter.draw("one-sided", wide, at), "int")
 
 
 def _rate(p: float) -> Fraction:

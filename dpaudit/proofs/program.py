@@ -20,7 +20,7 @@ from dpaudit.proofs.forms import Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
-from dpaudit.proofs.paths import Finished, Path, explore
+from dpaudit.proofs.paths import CannotMerge, Finished, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 from dpaudit.proofs.sources import source_of
@@ -29,6 +29,7 @@ from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Started,
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
     "noise has its ideal distribution, not that of its floats",
+    "numbers in outputs are told apart by their values, not by their types",
     "the program is what its source says, without threads, signals or changed libraries",
     "running time is not part of the output",
 )
@@ -62,7 +63,7 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
 
 def paths(
     target: Any, data: Callable[[], Any], *, answers: bool = False, whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None,
+    maxima_at: set[Place] | None = None, whole_answers: bool = False,
 ) -> list[Finished]:
     """All execution paths of a program on data.
 
@@ -71,17 +72,23 @@ def paths(
         data: makes the data.
         answers: whether the data are the answers of a mechanism's queries.
         whole_maxima, maxima_at: as in `explore`.
+        whole_answers: whether the data are whole numbers.
 
     Raises:
         Unsupported: it cannot be followed.
     """
-    return explore(lambda path: run(target, data(), path, answers=answers), whole_maxima, maxima_at)
+    return explore(
+        lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), whole_maxima, maxima_at
+    )
 
 
-def run(target: Any, data: Any, path: Path, *, answers: bool) -> tuple[Any, Any]:
+def run(
+    target: Any, data: Any, path: Path, *, answers: bool, whole_answers: bool = False
+) -> tuple[Any, Any]:
     """Follows one path of a program."""
     interpreter = Interpreter(path, LIBRARY)
     with refusals(interpreter):
+        interpreter.whole_answers = whole_answers
         if isinstance(target, Mechanism):
             if answers and answers_queries(target):
                 interpreter.answering, data = target, Hidden(data)
@@ -96,6 +103,10 @@ def refusals(interpreter: Interpreter) -> Iterator[None]:
     """Errors while a program is followed, as `Unsupported` with the line."""
     try:
         yield
+    except CannotMerge:
+        raise Unsupported(
+            "A number that depends on one record takes values that are not one number.", "", interpreter.here
+        ) from None
     except Unsupported as error:
         if error.place is None:
             error.place = interpreter.here
@@ -163,7 +174,8 @@ def released(interpreter: Interpreter, value: Any) -> Any:
     if isinstance(value, bool | int | float | str | bytes | Fraction | np.generic) or value is None:
         return _name(value)
     if concrete(value):
-        return type(value).__name__, repr(value)
+        # one object is the same in every run; two that look alike may not be
+        return type(value).__name__, id(value)
     raise Unsupported(f"An output of type {type(value).__name__} is not followed.", "", place)
 
 

@@ -13,7 +13,7 @@ from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.refute import refuted
 from dpaudit.proofs.results import Outcome, Unknown
-from dpaudit.proofs.scopes import Scope, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.proofs.streams import prove_stream
 
 
@@ -38,9 +38,11 @@ def prove(
 
     Raises:
         UsageError: no claim, or one with δ > 0.
-        ParameterError: epsilon is not a number above 0.
+        ParameterError: epsilon is not a finite number.
     """
     started = time.perf_counter()
+    if not isinstance(scope, Answers | Stream | Records | Domain):
+        raise UsageError("scope must be Answers, Stream, Records or Domain, not {}.", repr(scope))
     claimed = _claimed(target, epsilon)
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
     attempt = Attempt(target, scope, claimed, name)

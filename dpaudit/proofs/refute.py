@@ -14,7 +14,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -23,7 +23,6 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.learner import Learner
-from dpaudit.adversary.events.optimistic_bound import expected_bound
 from dpaudit.errors import DpauditError, MechanismError
 from dpaudit.interpret import Outputs
 from dpaudit.language.mechanism import Mechanism
@@ -38,7 +37,7 @@ from dpaudit.proofs.program import paths, symbols
 from dpaudit.proofs.replay import Dataset, given, of_record, on_answers, varied
 from dpaudit.proofs.results import Refuted, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
-from dpaudit.stats.clopper_pearson import epsilon_lower
+from dpaudit.stats.clopper_pearson import epsilon_lower, lower, upper
 from dpaudit.subjects.runner import Runner, Unit
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 
@@ -48,18 +47,22 @@ STEPS = (10_000, 30_000, 100_000, 1_000_000)
 """Fresh samples of each dataset at the interim analyses, which share the error probability evenly."""
 UNIT = 100_000
 """Samples that are made at once."""
-PILOT = ((40, 4_000), (12, 16_000), (3, 200_000))
+PILOT = ((40, 20_000), (12, 100_000), (3, 1_000_000))
 """Pairs that stay in the pilot, and the samples of each dataset that they then get; fewer where a sample is slow."""
+GUIDED = 6
+"""Pairs that stay until the last stage because an alignment suggests them."""
+FEWEST = 1_000
+"""Samples of each dataset that every pair gets."""
 LEARNED_FROM = 20_000
 """Samples of each dataset from which events are learned where outputs mix numbers with other values, which is slow."""
 SECONDS = 20.0
 """Time limit over everything."""
 ALIGNING, PILOTING = 3.0, 8.0
 """Seconds for the alignments, and until the pilot ends."""
-LENGTHS = (2, 4, 6)
+LENGTHS = (5, 10, 2)
 """Lengths of streams that are tried."""
-CAUTION = 1.5
-"""Standard errors by which the shares in the pilot are discounted."""
+CAUTION = 0.2
+"""Error probability of the shares that pairs and events of the pilot are compared by."""
 ENOUGH = 1.05
 """A readable event is preferred to a learned one if its expected bound is this multiple of the claim."""
 PATTERNS = 200
@@ -104,15 +107,20 @@ class _Search:
     unknown: Unknown
     runner: Runner
     seeds: SeedSequence
+    pace: float = 1e-3
+    """Seconds for a sample of both datasets, with the choice of an event."""
 
     def result(self) -> Refuted | None:
         chosen = self.piloted()
         claimed = float(self.attempt.claimed)
-        if chosen is None or not chosen.bound > claimed:
+        if chosen is None or not chosen.likely > claimed:
             return None
         (more, less), event = chosen.pair, chosen.event
         x = y = n = 0
+        begun = time.monotonic()
         for size in STEPS:
+            if n and (time.monotonic() - begun) / n * (size - n) > SECONDS - (time.monotonic() - self.runner.started):
+                break
             while n < size:
                 fresh = min(size - n, UNIT)
                 x += event.count(self.sampled(more, fresh))
@@ -132,30 +140,41 @@ class _Search:
         (outputs,) = self.runner.run(subject(self.attempt, dataset), [Unit(dataset, size, seed)])
         return outputs
 
-    def affordable(self, seconds: float) -> float:
-        """Samples of each of two datasets that take so long."""
-        return seconds / (2 * self.runner.pace.get(self.attempt.name, 1e-4) + 1e-7)
-
     def piloted(self) -> Choice | None:
         """The pair and the event with the largest expected bound."""
         rng = default_rng(self.seeds.spawn(1)[0])
-        pairs = list(itertools.islice(_distinct(candidate_pairs(self.attempt, rng), self.attempt.scope), PILOT[0][0]))
-        tried = [(Choice(pair, Pattern(()), -math.inf), pair, list[tuple[Outputs, Outputs]]()) for pair in pairs]
-        started = time.monotonic()
+        pairs = itertools.islice(_distinct(candidate_pairs(self.attempt, rng), self.attempt.scope), PILOT[0][0])
+        tried = [_Tried(pair, Choice(pair, Pattern(()), -math.inf, -math.inf)) for pair in pairs]
+        guided, started = tried[:GUIDED], time.monotonic()
         for stage, (stay, most) in enumerate(PILOT):
-            tried.sort(key=lambda each: -each[0].bound)
-            for place, (_, pair, samples) in enumerate(tried[:stay]):
-                left = PILOTING * (stage + 1) / len(PILOT) - (time.monotonic() - started)
-                if left <= 0 and place:
+            best = sorted(tried, key=lambda each: -each.choice.bound)[:stay]
+            tried = [*best, *(each for each in guided if each not in best and stage < len(PILOT) - 1)]
+            for place, each in enumerate(tried):
+                now = time.monotonic()
+                left = PILOTING * (stage + 1) / len(PILOT) - (now - started)
+                if left <= 0 and each.samples:
                     break
-                size = most if not stage else int(min(most, max(1_000, self.affordable(left / (stay - place)))))
-                samples.append((self.sampled(pair[0], size), self.sampled(pair[1], size)))
+                size = int(min(most, max(FEWEST, self.affordable(left / (len(tried) - place)))))
+                each.samples.append((self.sampled(each.pair[0], size), self.sampled(each.pair[1], size)))
                 runs = int(min(STEPS[-1], max(STEPS[0], self.affordable(SECONDS - PILOTING))))
-                tried[place] = (
-                    choose(pair, samples, float(self.attempt.claimed), runs, last=stage == len(PILOT) - 1), pair, samples,
+                each.choice = choose(
+                    each.pair, each.samples, float(self.attempt.claimed), runs, last=stage == len(PILOT) - 1
                 )
-            tried = tried[:place + 1]
-        return max((choice for choice, _, _ in tried), key=lambda each: each.bound, default=None)
+                self.pace = (time.monotonic() - now) / size
+        return max((each.choice for each in tried), key=lambda each: each.likely, default=None)
+
+    def affordable(self, seconds: float) -> float:
+        """Samples of each of two datasets that take so long."""
+        return seconds / self.pace
+
+
+@dataclass(eq=False)
+class _Tried:
+    """A pair in the pilot, with the event that was chosen so far."""
+
+    pair: Pair
+    choice: Choice
+    samples: list[tuple[Outputs, Outputs]] = field(default_factory=list)
 
 
 def subject(attempt: Attempt, dataset: Dataset) -> MechanismTarget | FunctionTarget:
@@ -272,12 +291,14 @@ class Choice:
     Args:
         pair: the event is more likely on the first dataset.
         event: outputs.
-        bound: the lower bound on ε expected from fresh samples.
+        bound: a cautious estimate of the lower bound on ε from fresh samples.
+        likely: the same if their shares are those of the pilot.
     """
 
     pair: Pair
     event: Pattern | Event
     bound: float
+    likely: float
 
 
 def choose(
@@ -285,22 +306,28 @@ def choose(
 ) -> Choice:
     """The event with the largest bound expected from so many fresh samples.
 
-    A pattern if one is enough; otherwise a learned event, at once or only at the end of the pilot where that is slow.
+    A pattern if one is enough or the pilot goes on; otherwise a learned event, which takes longer.
     """
     simple = chosen_pattern(pair, samples, runs)
-    is_mixed = any(outputs.others for both in samples for outputs in both)
-    if simple.bound > ENOUGH * claimed or (is_mixed and not last):
+    if simple.bound > ENOUGH * claimed or not last:
         return simple
+    is_mixed = any(outputs.others for both in samples for outputs in both)
     learner = Learner(seed=0)
     for both in samples:
         if not is_mixed or sum(learner.runs) + both[0].runs <= 2 * LEARNED_FROM:
             learner.add(*both)
     learner.refit()
     learned = learner.certify(epsilon=claimed, delta=0.0, runs=runs, alpha=ALPHA)
-    bound = _bound(learned.p, learned.q, min(learned.n, learned.m), runs)
-    return max(
-        simple, Choice(pair[::-1] if learned.reverse else pair, learned.event, bound), key=lambda each: each.bound
-    )
+    ordered = pair[::-1] if learned.reverse else pair
+    found = judged(ordered, learned.event, (learned.x, learned.y), (learned.n, learned.m), runs)
+    return max(simple, found, key=lambda each: each.bound)
+
+
+def judged(pair: Pair, event: Pattern | Event, hits: tuple[int, int], sizes: tuple[int, int], runs: int) -> Choice:
+    """A choice, from its counts in the pilot."""
+    if not min(sizes):
+        return Choice(pair, event, -math.inf, -math.inf)
+    return Choice(pair, event, expected(hits, sizes, runs, CAUTION), expected(hits, sizes, runs, 0.5))
 
 
 def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs: int) -> Choice:
@@ -311,18 +338,18 @@ def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs:
     often = {
         shape: sum(len(side[shape]) for side in found if shape in side) for shape in {**found[0], **found[1]}
     }
-    best = Choice(pair, Pattern(()), -math.inf)
+    best = Choice(pair, Pattern(()), -math.inf, -math.inf)
     for shape in sorted(often, key=lambda each: -often[each])[:PATTERNS]:
         numbers = [side.get(shape, np.empty((0, 0))) for side in found]
         width = max(each.shape[1] for each in numbers)
         numbers = [each if len(each) else np.empty((0, width)) for each in numbers]
         for pattern in _thresholds(shape, numbers, width):
-            shares = [float(pattern.marks(each).sum()) / size for each, size in zip(numbers, sizes, strict=True)]
-            for (p, q), ordered in ((shares, pair), (shares[::-1], pair[::-1])):
-                if p > q:
-                    bound = _bound(p, q, min(sizes), runs)
-                    if bound > best.bound:
-                        best = Choice(ordered, pattern, bound)
+            x, y = (int(pattern.marks(each).sum()) for each in numbers)
+            n, m = sizes
+            one = judged(pair, pattern, (x, y), (n, m), runs) if x * m > y * n else judged(
+                pair[::-1], pattern, (y, x), (m, n), runs
+            )
+            best = max(best, one, key=lambda each: each.bound)
     return best
 
 
@@ -343,11 +370,11 @@ def _thresholds(shape: Any, numbers: Sequence[np.ndarray[Any, Any]], width: int)
             yield Pattern(shape, place, False, threshold)
 
 
-def _bound(p: float, q: float, trained: int, runs: int) -> float:
-    """The bound that an event with these shares of the pilot's samples can be expected to give."""
-    return float(expected_bound(
-        np.array([p]), np.array([q]), trained=trained, runs=runs, delta=0.0, alpha=ALPHA, caution=CAUTION
-    )[0])
+def expected(hits: tuple[int, int], sizes: tuple[int, int], runs: int, alpha: float) -> float:
+    """The bound from so many fresh samples, if the shares were the limits of these counts with error alpha."""
+    p, q = lower(hits[0], sizes[0], alpha=alpha), upper(hits[1], sizes[1], alpha=alpha)
+    least, most = lower(int(p * runs), runs, alpha=ALPHA / 2), upper(math.ceil(q * runs), runs, alpha=ALPHA / 2)
+    return math.log(least / most) if least else -math.inf
 
 
 # --- pairs ---
@@ -434,8 +461,9 @@ def expensive(attempt: Attempt, scope: Scope) -> list[tuple[Finished, Vector, Ve
             )
         if time.monotonic() - begun > ALIGNING:
             break
-    costs.sort(key=lambda each: each[:2])
-    return [(path, vector, shift) for _, _, path, vector, shift in costs[:2]]
+    # the shortest of them is the most likely, the longest pushes the noise furthest out
+    worst = [each for each in costs if each[0] <= costs[0][0] * (1 - 1e-9)]
+    return [worst[place][2:] for place in dict.fromkeys((len(worst) // 2, 0, len(worst) - 1))] if worst else []
 
 
 def constants(target: Any) -> list[float]:
@@ -487,7 +515,10 @@ class _Grid:
 
     def __init__(self, scope: Answers) -> None:
         self.whole = scope.whole
-        self.unit = 1.0 if scope.whole else 2.0 ** (math.floor(math.log2(float(scope.by))) - 20)
+        power = 2.0 ** math.floor(math.log2(float(scope.by)))
+        # few digits where that loses nothing
+        finest = power / (64 if exactly(scope.by) % Fraction(power / 64) == 0 else 1 << 20)
+        self.unit = 1.0 if scope.whole else finest
         self.by = math.floor(exactly(scope.by) / Fraction(self.unit)) * self.unit
 
     def pair(self, answers: Iterable[float], moves: Iterable[float]) -> Pair:
@@ -513,7 +544,7 @@ def pairs_of_path(
     directions = np.sign(moved) * widths
     noise = np.array([[float(row.form.draws.get(index, 0)) for index in range(len(widths))] for row in path.rows])
     unit = max(widths, default=1.0)
-    for far, slack in ((0.5, 0.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.5, 1.0), (0.0, -1.0)):
+    for far, slack in ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.5, 1.0), (0.0, -1.0)):
         offsets = (noise @ (far * directions) if len(widths) else np.zeros(len(path.rows))) - slack * unit
         if isinstance(scope, Answers):
             yield from _answers(path, vector, scope, offsets)
@@ -537,6 +568,7 @@ def _answers(path: Finished, vector: Vector, scope: Answers, offsets: np.ndarray
         moves = [math.copysign(grid.by, each) if abs(each) > grid.by / 4 else 0.0 for each in fit.x]
     keep = [place for place, row in enumerate(path.rows) if row.kind == "keep" and row.form.records]
     answers = np.zeros(scope.k)
+    read = sorted({index for row in path.rows for index in row.form.records})
     if keep:
         # rows that fail cost more than rows that hold easily; answers cost a little, so that they stay small
         a, c = slopes[keep], np.array([float(path.rows[place].form.constant) for place in keep]) + offsets[keep]
@@ -548,6 +580,10 @@ def _answers(path: Finished, vector: Vector, scope: Answers, offsets: np.ndarray
         if found.x is None:
             return
         answers = found.x[:scope.k] - found.x[scope.k:2 * scope.k]
+    for index in range(scope.k):
+        if read and index not in read:
+            # what comes after the end of this path belongs to similar paths
+            answers[index], moves[index] = answers[read[-1]], moves[read[-1]] if scope.moves == "each" else 0.0
     if np.abs(answers).max() < 1e6 * grid.by:
         yield grid.pair(answers.tolist(), moves)
 

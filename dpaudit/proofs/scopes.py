@@ -113,8 +113,12 @@ class Domain:
 
     def __post_init__(self) -> None:
         _count("n", self.n)
-        object.__setattr__(self, "values", tuple(self.values))
-        if len(self.values) < 2 or len(set(self.values)) < len(self.values):
+        try:
+            object.__setattr__(self, "values", tuple(self.values))
+            distinct = len(set(self.values))
+        except TypeError:
+            raise ParameterError(f"values must be distinct hashable records, not {self.values!r}.") from None
+        if distinct < 2 or distinct < len(self.values):
             raise ParameterError(f"values must be at least two distinct records, not {self.values!r}.")
         _word("relation", self.relation, ("replace-one", "add-remove-one"))
 

@@ -777,6 +777,9 @@ def _certificate(
         **head(attempt.target, attempt.name, str(attempt.scope), attempt.claimed), "kind": "stream",
         "epsilon": str(potentials[0]), "potentials": [str(each) for each in potentials],
         "carried": [[str(each) for each in state] for state in carried],
+        "carried_draws": [
+            [{"kind": draw.kind, "scale": str(draw.scale)} for draw in state.draws] for state in loop.states
+        ],
         "steps": [
             {
                 "from": step.before, "to": step.after, "carries": list(step.carries),

@@ -8,6 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+
+from dpaudit.proofs.check import check_certificate
+from dpaudit.proofs.prove import prove
+from dpaudit.proofs.results import Proof, Unknown
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1
 from dpaudit_algorithms.corpus.numerical_sparse_vector import NumericalSVT
@@ -22,11 +27,6 @@ from dpaudit_algorithms.corpus.sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5
 from dpaudit_algorithms.foundations.above_threshold import AboveThreshold, CountAtMost
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanism
 from dpaudit_algorithms.generalization.numeric_sparse import NumericSparse
-
-from dpaudit.proofs.check import check_certificate
-from dpaudit.proofs.prove import prove
-from dpaudit.proofs.results import Proof, Unknown
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from tests.proofs import literature as programs
 
 QUERIES = tuple(CountAtMost(value) for value in range(3))
