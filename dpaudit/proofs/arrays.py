@@ -172,6 +172,8 @@ class Array:
         for value in arrays:
             if not isinstance(value, (Array, *_SCALARS)):
                 raise interpreter.refused(f"A value of type {type(value).__name__} is combined with an array.")
+            if isinstance(value, Cell):
+                kind_of(interpreter, value)
         shapes = [value.values.shape if isinstance(value, Array) else () for value in arrays]
         try:
             shape = np.broadcast_shapes(*shapes)
@@ -186,6 +188,8 @@ class Array:
         if not any(isinstance(value, Array) for value in arrays):
             return function(*arrays)
         results = [function(*parts) for parts in zip(*columns, strict=True)]
+        if not shape:
+            return results[0]
         made = kind or join(kind_of(interpreter, result) for result in results) if results else "float"
         return Array(_objects(results, shape), made)
 
@@ -261,8 +265,8 @@ class Array:
                 return self.values.ndim
             case "size":
                 return self.values.size
-            case "T":
-                return Array(self.values.T, self.kind, writable=self.writable)
+            case "T" if self.values.ndim < 2:
+                return self
         if (function := interpreter.library.array_methods.get(name)) is not None:
             return Native(f"ndarray.{name}", lambda *args, **keywords: function(interpreter, self, *args, **keywords))
         raise interpreter.refused(f"The attribute {name} of an array is not followed.")
@@ -307,7 +311,10 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
             return "bool"
         if isinstance(value.function, Table):
             kinds = {kind_of(interpreter, each) for each in value.function.values}
-            return join(kinds)
+            if len(kinds) > 1 and "bool" in kinds:
+                raise interpreter.refused("Records of several types are put into an array.", "Give a dtype.")
+            # numpy's kind depends on the records
+            return kinds.pop() if len(kinds) == 1 else "unknown"
         return "float"
     if isinstance(value, Form):
         # whole numbers may be ints or floats, and an array of ints would truncate what is stored in it

@@ -163,7 +163,8 @@ class Cell:
         if isinstance(function, Table):
             if not all(isinstance(value, bool | int | float | Fraction) for value in function.values):
                 raise Unsupported("A record that is no number is computed with.")
-            function = Table(tuple(exactly(value) for value in function.values))
+            mixed = len({type(value) for value in function.values}) > 1
+            function = Table(tuple(exactly(value) for value in function.values), mixed or function.is_mixed)
         else:
             function = function.combined(Fraction(0), Fraction(1), Fraction(0))
         return of_function(self.record, function)

@@ -76,6 +76,8 @@ class Table(RecordFunction):
     """A value for each record of a finite domain: any objects, while the program computes with them."""
 
     values: tuple[Any, ...]
+    is_mixed: bool = False
+    """Whether the type of a number tells more of the record than its value."""
 
     @property
     def is_condition(self) -> bool:  # type: ignore[override]
@@ -83,7 +85,8 @@ class Table(RecordFunction):
 
     def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> Table:
         others = other.values if isinstance(other, Table) else (other,) * len(self.values)
-        return Table(tuple(a * Fraction(x) + b * Fraction(y) for x, y in zip(self.values, others, strict=True)))
+        mixed = self.is_mixed or (isinstance(other, Table) and other.is_mixed)
+        return Table(tuple(a * Fraction(x) + b * Fraction(y) for x, y in zip(self.values, others, strict=True)), mixed)
 
     def compared(self, symbol: str) -> Table:
         return Table(tuple(bool(COMPARISONS[symbol](value, 0)) for value in self.values))
@@ -91,10 +94,11 @@ class Table(RecordFunction):
     def times(self, other: RecordFunction) -> Table:
         if not isinstance(other, Table):
             raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
-        return Table(tuple(Fraction(x) * Fraction(y) for x, y in zip(self.values, other.values, strict=True)))
+        products = tuple(Fraction(x) * Fraction(y) for x, y in zip(self.values, other.values, strict=True))
+        return Table(products, self.is_mixed or other.is_mixed)
 
     def floored(self) -> Table:
-        return Table(tuple(Fraction(math.floor(value)) for value in self.values))
+        return Table(tuple(Fraction(math.floor(value)) for value in self.values), self.is_mixed)
 
     def constant(self) -> Fraction | None:
         numbers = {Fraction(value) for value in self.values}
@@ -106,7 +110,7 @@ class Table(RecordFunction):
 
     @property
     def is_whole(self) -> bool:
-        return all(Fraction(value).denominator == 1 for value in self.values)
+        return not self.is_mixed and all(Fraction(value).denominator == 1 for value in self.values)
 
     def numbers(self) -> list[Fraction]:
         return [Fraction(value) for value in self.values]

@@ -49,12 +49,16 @@ from dpaudit.proofs.values import (
     Random,
     Started,
     concrete,
+    is_fixed,
     is_plain,
     plain,
 )
 
 MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
+MOST_EXPONENT = 1_000
+LONGEST = 1_000_000
+"""Items of a sequence that is repeated."""
 DEEPEST = 60
 """Calls inside each other."""
 MOST_OPTIONS = 64
@@ -220,7 +224,7 @@ class Interpreter:
         of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
                         for each in (yes, no))
         if isinstance(condition.function, Table) and of_record and all(
-            isinstance(each, Cell) or plain(each) for each in (yes, no)
+            isinstance(each, Cell) or is_fixed(each) for each in (yes, no)
         ) and all(not isinstance(each, Cell) or isinstance(each.function, Table) for each in (yes, no)):
             columns: list[tuple[Any, ...]] = [
                 each.function.values if isinstance(each, Cell) and isinstance(each.function, Table)
@@ -230,6 +234,9 @@ class Interpreter:
                 x if holds else y for holds, x, y in zip(condition.function.values, *columns, strict=True)
             )
             return self.cell(condition, Table(chosen))
+        if plain(yes) and plain(no) and type(yes) is not type(no):
+            # which of them it is can be seen from its type
+            raise CannotMerge
         booleans = [isinstance(each, bool) or (isinstance(each, Cell) and each.is_condition) for each in (yes, no)]
         if any(booleans) and not all(booleans):
             raise CannotMerge
@@ -252,6 +259,11 @@ class Interpreter:
         for value in (left, right):
             if isinstance(value, Compared | AppliedTo | Random | Native | Bound | Interpreted):
                 raise self.refused("Something that is no number is computed with.", "Draw from it first.")
+        if _is_truth(left) and _is_truth(right):
+            raise self.refused("Arithmetic of two conditions is not the same in Python and in numpy.",
+                               "Convert them with int(...) or .astype(int).")
+        if operation is ast.Pow and isinstance(right, int) and abs(right) > MOST_EXPONENT:
+            raise self.refused(f"An exponent is above {MOST_EXPONENT}.")
         if not is_symbolic(left) and not is_symbolic(right):
             for value in (left, right):
                 if not is_plain(value):
@@ -285,7 +297,10 @@ class Interpreter:
 
     def _each(self, one: Cell, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool) -> Table:
         try:
-            return combine(one, other, operation, swapped=swapped)
+            table = combine(one, other, operation, swapped=swapped)
+            if not all(map(is_fixed, table.values)):
+                raise self.refused("A value that depends on a record may change, or is of an unknown class.")
+            return table
         except (ArithmeticError, TypeError, ValueError, LookupError, OverflowError) as error:
             raise self.refused(f"The program raises {type(error).__name__} for some record.") from None
 
@@ -726,21 +741,26 @@ class Interpreter:
                 return
             if isinstance(before, dict | set):
                 raise self.refused("This change of a container is not followed.")
-            self.assign(target, self.binary(operation, before, value), scope)
+            self.assign(target, self.operate(operation, before, value), scope)
         elif isinstance(target, ast.Subscript):
             container = self.evaluate(target.value, scope)
             index = self.evaluate(target.slice, scope)
-            value = self.evaluate(statement.value, scope)
             if isinstance(index, Cell | Form) and operation in (ast.Add, ast.Sub):
+                if not isinstance(statement.value, ast.Constant | ast.Name):
+                    raise self.refused("A place that depends on the data is written to.", "Use np.bincount.")
+                value = self.evaluate(statement.value, scope)
                 self.spread(container, index, value if operation is ast.Add else self.binary(ast.Mult, -1, value))
                 return
             before = self.item(container, index)
+            value = self.evaluate(statement.value, scope)
             if isinstance(before, Array | list | np.ndarray):
                 if not isinstance(before, Array):
                     raise self.refused("This change of a container is not followed.")
                 before.changed(self, operation, value)
+                # what a fancy index gives is a copy
+                self.store(container, index, before)
                 return
-            self.store(container, index, self.binary(operation, before, value))
+            self.store(container, index, self.operate(operation, before, value))
         else:
             raise self.refused("An attribute is changed.", _STATE)
 
@@ -784,7 +804,7 @@ class Interpreter:
                 finally:
                     changes: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
                     for container, index, _ in self.undo:
-                        changes[id(container), index] = (container, index, container[index])
+                        changes[_slot(container, index)] = (container, index, container[index])
                     for container, index, former in reversed(self.undo):
                         container[index] = former
                     after, scope.values = scope.values, dict(before)
@@ -796,7 +816,7 @@ class Interpreter:
                     raise CannotMerge
                 values[name] = self.where(test, yes[name], no[name])
             stores = []
-            for key in first.keys() | second.keys():
+            for key in {**first, **second}:
                 container, index, _ = first.get(key) or second[key]
                 x = first[key][2] if key in first else container[index]
                 y = second[key][2] if key in second else container[index]
@@ -1037,6 +1057,10 @@ class Interpreter:
         if not all(is_plain(each) for each in (left, right)):
             symbol = _SYMBOLS.get(operation)
             raise self.refused(f"The operator {symbol} of a list and a number that depends on the data or on noise.")
+        if operation is ast.Mult:
+            sequence, times = (left, right) if hasattr(left, "__len__") else (right, left)
+            if not isinstance(times, int) or len(sequence) * abs(times) > LONGEST:
+                raise self.refused("A sequence is repeated too often.")
         if operation in (ast.Add, ast.Mult) or (concrete(left) and concrete(right)):
             made = self.plainly(_BINARY[operation], left, right)
             return self.own(made) if isinstance(made, list) else made
@@ -1044,9 +1068,17 @@ class Interpreter:
 
     def unary(self, op: ast.unaryop, value: Any) -> Any:
         if isinstance(value, Array | np.ndarray):
-            return Array.each(self, lambda part: self.unary(op, part), value)
+            mine = Array.of(self, value)
+            if mine.kind == "bool":
+                if not isinstance(op, ast.Invert):
+                    raise self.refused("This operator of an array of conditions is not followed.")
+                return Array.each(self, lambda part: self.unary(ast.Not(), part), mine, kind="bool")
+            return Array.each(self, lambda part: self.unary(op, part), mine, kind=mine.kind)
         if not is_symbolic(value) and not is_plain(value) and not isinstance(op, ast.Not):
             raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
+        if not isinstance(op, ast.Not) and _is_truth(value):
+            raise self.refused("`~`, `-` or `+` of a condition is not the same in Python and in numpy.",
+                               "Write `not`, np.logical_not or int(...).")
         match op:
             case ast.Not():
                 if isinstance(value, Condition):
@@ -1116,6 +1148,10 @@ class Interpreter:
         ):
             if not concrete(left) or not concrete(right):
                 raise self.refused("Containers of numbers that depend on the data or on noise are compared.")
+            if isinstance(left, NUMBERS) != isinstance(right, NUMBERS) and any(
+                isinstance(each, list | tuple) for each in (left, right)
+            ):
+                raise self.refused("A number is compared with a sequence.")
             for each in (left, right):
                 if not is_plain(each) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
                     raise self.refused(f"A comparison with a value of type {type(each).__name__} is not followed.")
@@ -1290,6 +1326,8 @@ class Interpreter:
         low, high = single[1].extremes()
         if low is None or high is None or low < 0 or high >= len(container):
             raise self.refused("An index may be outside of the list for some record.")
+        if len({type(each) for each in container[int(low):int(high) + 1]}) > 1:
+            raise self.refused("Items of several types are looked up by a record.")
         value = self.number(container[int(low)])
         for place in range(int(low) + 1, int(high) + 1):
             hit = self.compare(index, "==", place)
@@ -1468,11 +1506,25 @@ def _as_noise(value: Any) -> Any:
     return value
 
 
+def _slot(container: Any, index: Any) -> tuple[Any, Any]:
+    """One key for each place, whatever names it has."""
+    if isinstance(container, np.ndarray):
+        place = int(index) % len(container)
+        return "array", container.__array_interface__["data"][0] + place * container.strides[0]
+    if isinstance(container, list):
+        return id(container), index % len(container)
+    return id(container), index
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition)
+
+
 def _of_one_record(one: Cell, other: Any) -> bool:
     """Whether an operation of a cell with another value can be done value by value."""
     if isinstance(other, Cell):
         return other.record == one.record and isinstance(other.function, Table)
-    return not is_symbolic(other) and is_plain(other)
+    return is_fixed(other)
 
 
 def _special(value: Any, name: str) -> types.FunctionType | None:

@@ -255,6 +255,15 @@ def _int(interpreter: Interpreter, value: Any = 0) -> Any:
     return interpreter.plainly(int, value)
 
 
+def _numpy_scalar(handler: Handler) -> Handler:
+    def of_scalars(interpreter: Interpreter, value: Any) -> Any:
+        if isinstance(value, Array | np.ndarray | list | tuple | str):
+            raise interpreter.refused("np.float64 or np.int64 of something that is no number is not followed.")
+        return handler(interpreter, value)
+
+    return of_scalars
+
+
 def truncated(interpreter: Interpreter, value: Any) -> Any:
     """int(value)."""
     if not is_symbolic(value):
@@ -303,9 +312,9 @@ def _all(interpreter: Interpreter, values: Any) -> Any:
 
 
 def _reversed(interpreter: Interpreter, values: Any) -> Any:
-    if not isinstance(values, list | tuple | range | str | Array | np.ndarray):
+    if not isinstance(values, list | tuple | range | str):
         raise interpreter.refused("reversed of this value is not followed.")
-    return iter(list(interpreter.iterate(values))[::-1])
+    return reversed(values)
 
 
 def _map(interpreter: Interpreter, function: Any, *values: Any) -> Any:
@@ -339,6 +348,8 @@ def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
     if not concrete(value) and not isinstance(value, list | tuple | dict | set):
         raise interpreter.refused("The type of a number that depends on the data or on noise is asked for.",
                            "Let all records have one type.")
+    if isinstance(value, bool | int | float | np.generic):
+        raise interpreter.refused("The type of a number is not the same in Python and in numpy.")
     types = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(type(kind) is type for kind in types):
         raise interpreter.refused("isinstance of this class is not followed.")
@@ -353,6 +364,8 @@ def _plain(function: Callable[..., Any]) -> Handler:
     def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
         if function not in (str, repr):
             values = tuple(map(interpreter.plain, values))
+        elif not all(isinstance(value, str) or (function is str and type(value) is int) for value in values):
+            raise interpreter.refused("A number or a container is made a string.", "Release it as it is.")
         if len(values) == 1 and isinstance(values[0], Cell) and isinstance(values[0].function, Table) and not keywords:
             return interpreter.cell(
                 values[0], interpreter._each(values[0], None, lambda x, _: function(x), swapped=False)
@@ -397,6 +410,12 @@ def _accumulate(interpreter: Interpreter, values: Any) -> Any:
             yield total
 
     return totals()
+
+
+def _islice(interpreter: Interpreter, values: Any, *bounds: Any) -> Any:
+    if not all(each is None or isinstance(each, int) for each in bounds):
+        raise interpreter.refused("The bounds of islice depend on the data or on noise.")
+    return interpreter.plainly(itertools.islice, interpreter.iterate(values), *bounds)
 
 
 def _itertool(function: Callable[..., Any]) -> Handler:
@@ -547,6 +566,8 @@ def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = 
         # numpy's order: a value above both is the upper bound
         return part if most is None else _elementwise_extreme(-1)(interpreter, part, most)
 
+    if low is None and high is None:
+        raise interpreter.refused("np.clip without bounds is not followed.")
     result = value
     if low is not None:
         result = _np_maximum(interpreter, result, low)
@@ -668,7 +689,10 @@ def _np_histogram(interpreter: Interpreter, value: Any, bins: Any = 10, range: A
     if isinstance(bins, int) and not isinstance(bins, bool):
         if range is None or not concrete(range):
             raise interpreter.refused("The bins of np.histogram depend on the data.", "Give range=(low, high).")
-        edges = interpreter.plainly(np.linspace, *range, bins + 1).tolist()
+        low_end, high_end = range
+        if not low_end < high_end:
+            raise interpreter.refused("The range of np.histogram is empty.")
+        edges = interpreter.plainly(np.linspace, low_end, high_end, bins + 1).tolist()
     else:
         held = Array.of(interpreter, bins) if isinstance(bins, Array | np.ndarray | list | tuple) else None
         if held is None or any(map(is_symbolic, held.values.ravel())) or range is not None:
@@ -762,6 +786,9 @@ def _np_operation(operation: type[ast.operator]) -> Handler:
         left, right = (
             Array.of(interpreter, each) if isinstance(each, list | tuple) else each for each in (left, right)
         )
+        for each in (left, right):
+            if not isinstance(each, Array | np.ndarray):
+                kind_of(interpreter, each)
         return interpreter.operate(operation, left, right)
 
     return handler
@@ -1071,8 +1098,8 @@ def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size:
 
 def _random_choice(interpreter: Interpreter, values: Any) -> Any:
     options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
-    if not 0 < len(options) <= MOST_OPTIONS:
-        raise interpreter.refused("This choice is not followed.")
+    if not 0 < len(options) <= MOST_OPTIONS or {type(each) for each in options} not in ({int}, {float}, {str}):
+        raise interpreter.refused("This choice is not followed.", "Choose from an int, or a list of ints or floats.")
     return options[interpreter.path.toss([Fraction(1, len(options))] * len(options))]
 
 
@@ -1111,7 +1138,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     builtins.ord: _plain(ord),
     math.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _abs,
     itertools.chain: _chain, itertools.pairwise: _pairwise, itertools.accumulate: _accumulate,
-    itertools.repeat: _itertool(itertools.repeat), itertools.islice: _itertool(itertools.islice),
+    itertools.islice: _islice,
     itertools.product: _itertool(itertools.product), itertools.combinations: _itertool(itertools.combinations),
     np.array: _np_array, np.asarray: _np_asarray, np.zeros: _full(0), np.ones: _full(1), np.full: _np_full,
     np.zeros_like: _like(0), np.ones_like: _like(1), np.arange: _evaluated(np.arange),
@@ -1126,7 +1153,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     np.logical_or: _np_logical(ast.BitOr), np.logical_not: _np_logical_not, np.floor: _np_floor,
     np.add: _np_operation(ast.Add), np.subtract: _np_operation(ast.Sub), np.multiply: _np_operation(ast.Mult),
     np.divide: _np_operation(ast.Div), np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
-    np.copy: _copy, np.float64: _float, np.int64: _int,
+    np.copy: _copy, np.float64: _numpy_scalar(_float), np.int64: _numpy_scalar(_int),
     np.sqrt: _plain(math.sqrt), np.exp: _plain(math.exp), np.log: _plain(math.log),
 }
 for _function in (

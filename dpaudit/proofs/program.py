@@ -113,12 +113,12 @@ def refusals(interpreter: Interpreter) -> Iterator[None]:
         raise
     except DpauditError as error:
         raise Unsupported(str(error), "", interpreter.here) from None
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+    except RecursionError:
+        raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
         raise Unsupported(
             f"The program could not be followed ({type(error).__name__}: {error}).", "", interpreter.here
         ) from error
-    except RecursionError:
-        raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
 
 
 def answers_queries(mechanism: Mechanism) -> bool:

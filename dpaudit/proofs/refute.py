@@ -63,6 +63,8 @@ LENGTHS = (5, 10, 2)
 """Lengths of streams that are tried."""
 CAUTION = 0.2
 """Error probability of the shares that pairs and events of the pilot are compared by."""
+CERTAIN = 1e-6
+"""The same, below which the pilot ends at once."""
 ENOUGH = 1.05
 """A readable event is preferred to a learned one if its expected bound is this multiple of the claim."""
 PATTERNS = 200
@@ -113,7 +115,7 @@ class _Search:
     def result(self) -> Refuted | None:
         chosen = self.piloted()
         claimed = float(self.attempt.claimed)
-        if chosen is None or not chosen.likely > claimed:
+        if chosen is None or not chosen.bound(0.5) > claimed:
             return None
         (more, less), event = chosen.pair, chosen.event
         x = y = n = 0
@@ -144,10 +146,10 @@ class _Search:
         """The pair and the event with the largest expected bound."""
         rng = default_rng(self.seeds.spawn(1)[0])
         pairs = itertools.islice(_distinct(candidate_pairs(self.attempt, rng), self.attempt.scope), PILOT[0][0])
-        tried = [_Tried(pair, Choice(pair, Pattern(()), -math.inf, -math.inf)) for pair in pairs]
+        tried = [_Tried(pair, Choice(pair, Pattern(()))) for pair in pairs]
         guided, started = tried[:GUIDED], time.monotonic()
         for stage, (stay, most) in enumerate(PILOT):
-            best = sorted(tried, key=lambda each: -each.choice.bound)[:stay]
+            best = sorted(tried, key=lambda each: -each.choice.bound(CAUTION))[:stay]
             tried = [*best, *(each for each in guided if each not in best and stage < len(PILOT) - 1)]
             for place, each in enumerate(tried):
                 now = time.monotonic()
@@ -161,7 +163,9 @@ class _Search:
                     each.pair, each.samples, float(self.attempt.claimed), runs, last=stage == len(PILOT) - 1
                 )
                 self.pace = (time.monotonic() - now) / size
-        return max((each.choice for each in tried), key=lambda each: each.likely, default=None)
+                if each.choice.bound(CERTAIN) > ENOUGH * float(self.attempt.claimed):
+                    return each.choice
+        return max((each.choice for each in tried), key=lambda each: each.bound(0.5), default=None)
 
     def affordable(self, seconds: float) -> float:
         """Samples of each of two datasets that take so long."""
@@ -291,14 +295,25 @@ class Choice:
     Args:
         pair: the event is more likely on the first dataset.
         event: outputs.
-        bound: a cautious estimate of the lower bound on ε from fresh samples.
-        likely: the same if their shares are those of the pilot.
+        hits: outputs in the event among the pilot's samples of the first dataset and of the second.
+        sizes: these samples.
+        runs: fresh samples of each dataset that can be made.
     """
 
     pair: Pair
     event: Pattern | Event
-    bound: float
-    likely: float
+    hits: tuple[int, int] = (0, 0)
+    sizes: tuple[int, int] = (0, 0)
+    runs: int = 0
+
+    def bound(self, alpha: float) -> float:
+        """The bound from fresh samples, if their shares are the limits of the pilot's counts with error alpha."""
+        if not min(self.sizes):
+            return -math.inf
+        p, q = lower(self.hits[0], self.sizes[0], alpha=alpha), upper(self.hits[1], self.sizes[1], alpha=alpha)
+        least = lower(int(p * self.runs), self.runs, alpha=ALPHA / 2)
+        most = upper(math.ceil(q * self.runs), self.runs, alpha=ALPHA / 2)
+        return math.log(least / most) if least else -math.inf
 
 
 def choose(
@@ -309,7 +324,7 @@ def choose(
     A pattern if one is enough or the pilot goes on; otherwise a learned event, which takes longer.
     """
     simple = chosen_pattern(pair, samples, runs)
-    if simple.bound > ENOUGH * claimed or not last:
+    if simple.bound(CAUTION) > ENOUGH * claimed or not last:
         return simple
     is_mixed = any(outputs.others for both in samples for outputs in both)
     learner = Learner(seed=0)
@@ -319,15 +334,8 @@ def choose(
     learner.refit()
     learned = learner.certify(epsilon=claimed, delta=0.0, runs=runs, alpha=ALPHA)
     ordered = pair[::-1] if learned.reverse else pair
-    found = judged(ordered, learned.event, (learned.x, learned.y), (learned.n, learned.m), runs)
-    return max(simple, found, key=lambda each: each.bound)
-
-
-def judged(pair: Pair, event: Pattern | Event, hits: tuple[int, int], sizes: tuple[int, int], runs: int) -> Choice:
-    """A choice, from its counts in the pilot."""
-    if not min(sizes):
-        return Choice(pair, event, -math.inf, -math.inf)
-    return Choice(pair, event, expected(hits, sizes, runs, CAUTION), expected(hits, sizes, runs, 0.5))
+    found = Choice(ordered, learned.event, (learned.x, learned.y), (learned.n, learned.m), runs)
+    return max(simple, found, key=lambda each: each.bound(CAUTION))
 
 
 def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs: int) -> Choice:
@@ -338,7 +346,7 @@ def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs:
     often = {
         shape: sum(len(side[shape]) for side in found if shape in side) for shape in {**found[0], **found[1]}
     }
-    best = Choice(pair, Pattern(()), -math.inf, -math.inf)
+    best, most = Choice(pair, Pattern(())), -math.inf
     for shape in sorted(often, key=lambda each: -often[each])[:PATTERNS]:
         numbers = [side.get(shape, np.empty((0, 0))) for side in found]
         width = max(each.shape[1] for each in numbers)
@@ -346,10 +354,11 @@ def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs:
         for pattern in _thresholds(shape, numbers, width):
             x, y = (int(pattern.marks(each).sum()) for each in numbers)
             n, m = sizes
-            one = judged(pair, pattern, (x, y), (n, m), runs) if x * m > y * n else judged(
+            one = Choice(pair, pattern, (x, y), (n, m), runs) if x * m > y * n else Choice(
                 pair[::-1], pattern, (y, x), (m, n), runs
             )
-            best = max(best, one, key=lambda each: each.bound)
+            if (bound := one.bound(CAUTION)) > most:
+                best, most = one, bound
     return best
 
 
@@ -368,13 +377,6 @@ def _thresholds(shape: Any, numbers: Sequence[np.ndarray[Any, Any]], width: int)
         for threshold in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 41), method="lower")).tolist():
             yield Pattern(shape, place, True, threshold)
             yield Pattern(shape, place, False, threshold)
-
-
-def expected(hits: tuple[int, int], sizes: tuple[int, int], runs: int, alpha: float) -> float:
-    """The bound from so many fresh samples, if the shares were the limits of these counts with error alpha."""
-    p, q = lower(hits[0], sizes[0], alpha=alpha), upper(hits[1], sizes[1], alpha=alpha)
-    least, most = lower(int(p * runs), runs, alpha=ALPHA / 2), upper(math.ceil(q * runs), runs, alpha=ALPHA / 2)
-    return math.log(least / most) if least else -math.inf
 
 
 # --- pairs ---

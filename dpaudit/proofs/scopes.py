@@ -118,7 +118,8 @@ class Domain:
             distinct = len(set(self.values))
         except TypeError:
             raise ParameterError(f"values must be distinct hashable records, not {self.values!r}.") from None
-        if distinct < 2 or distinct < len(self.values):
+        numbers = [exactly(value) for value in self.values if isinstance(value, int | float | Fraction)]
+        if distinct < 2 or distinct < len(self.values) or len(set(numbers)) < len(numbers):
             raise ParameterError(f"values must be at least two distinct records, not {self.values!r}.")
         _word("relation", self.relation, ("replace-one", "add-remove-one"))
 

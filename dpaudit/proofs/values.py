@@ -144,6 +144,13 @@ class Chosen:
     labels: tuple[Any, ...]
 
 
+def is_fixed(value: Any) -> bool:
+    """Whether a value is a plain scalar, or a tuple of such, which nothing can change."""
+    if type(value) is tuple:
+        return all(map(is_fixed, value))
+    return is_plain(value) and not isinstance(value, list | dict | set | tuple)
+
+
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
     if is_symbolic(value) or isinstance(value, _SYMBOLS):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dpaudit.proofs.prove import prove
-from dpaudit.proofs.results import Unknown
-from dpaudit.proofs.scopes import Stream
-from tests.proofs import attacks_streams
+from dpaudit.proofs.results import Proof, Unknown
+from dpaudit.proofs.scopes import Records, Stream
+from tests.proofs import attacks_numpy, attacks_streams
 
 
 def programs(module: ModuleType, prefix: str) -> list[Any]:
@@ -24,3 +24,17 @@ def programs(module: ModuleType, prefix: str) -> list[Any]:
 @pytest.mark.parametrize("program", programs(attacks_streams, "s"), ids=lambda each: each.__name__)
 def test_streams(program: Any) -> None:
     assert isinstance(prove(program, Stream(), epsilon=2, refute=False), Unknown)
+
+
+PRIVATE = {"w25", "w26", "x26", "x37", "x46", "x59", "y4", "y7", "y8", "y9", "y10", "z62", "z67", "z68"}
+"""Programs beside the attacks that are as private as claimed: their constants and shapes only look like data."""
+
+
+@pytest.mark.parametrize(
+    "program", [each for each in programs(attacks_numpy, "") if each.__name__[0] in "wxyz"],
+    ids=lambda each: each.__name__,
+)
+def test_numpy_and_containers(program: Any) -> None:
+    scope = attacks_numpy.WHERE.get(program.__name__, Records(1, 0, 1))
+    outcome = prove(program, scope, epsilon=1, refute=False)
+    assert isinstance(outcome, Proof if program.__name__ in PRIVATE else Unknown)
