@@ -17,9 +17,12 @@ from dpaudit.proofs.merging import merged
 from dpaudit.proofs.neighbours import differences, sums, with_maxima
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
+from dpaudit.proofs.replay import replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
+MOST_REPLAYED = 40
+"""Datasets of a finite domain, followed one by one, on which the program itself is run."""
 MOST_DATASETS = 200
 """Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""
 
@@ -47,6 +50,8 @@ class Attempt:
         name: of the program.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
+        explored: the paths on symbols, by the number of records and the lines with whole maxima.
+        on_datasets: the paths on each dataset of a finite domain.
         maxima_at: lines at which the largest of several numbers that depend on noise is taken.
         is_followed: whether the program could be followed.
     """
@@ -58,20 +63,50 @@ class Attempt:
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
     maxima_at: set[Place] = field(default_factory=set)
+    explored: dict[tuple[int, frozenset[Place]], list[Finished]] = field(default_factory=dict)
+    on_datasets: dict[tuple[Any, ...], list[Finished]] = field(default_factory=dict)
     is_followed: bool = False
 
     def outcome(self) -> Proof | Unknown:
         """A proof for all datasets of a scope other than streams."""
         try:
             first = self.on_symbols()
+            if isinstance(first, Proof):
+                self.replay(self.scope)
             if isinstance(first, Proof) or not isinstance(self.scope, Domain) or not _is_small(self.scope):
                 return first
             try:
-                return self.of_pairs(list(self.dataset_pairs(self.scope)))
+                found = self.of_pairs(list(self.dataset_pairs(self.scope)))
             except (NoShift, Unsupported):
                 return first
+            for dataset, finished in list(self.on_datasets.items())[:MOST_REPLAYED]:
+                replayed(self.target, self.scope, finished, len(dataset), datasets=[dataset])
+            return found
         except Unsupported as error:
             return self.unknown(error.reason, error.remedy, error.place)
+
+    def replay(self, scope: Scope) -> None:
+        """Compares the program with the paths found on symbols.
+
+        Raises:
+            Unsupported: it does something else.
+        """
+        assert not isinstance(scope, Stream)
+        size = scope.k if isinstance(scope, Answers) else scope.n
+        both = not isinstance(scope, Answers) and scope.relation == "add-remove-one"
+        for n in (size, size - 1) if both else (size,):
+            replayed(self.target, scope, self.paths(scope, n), n)
+
+    def paths(self, scope: Scope, n: int, whole_maxima: frozenset[Place] = frozenset()) -> list[Finished]:
+        """All paths on symbols with n answers or records."""
+        found = self.explored.get((n, whole_maxima))
+        if found is None:
+            found = self.explored[n, whole_maxima] = paths(
+                self.target, lambda: symbols(scope, n, vector=self.takes_vectors),
+                answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
+                whole_answers=isinstance(scope, Answers) and scope.whole,
+            )
+        return found
 
     def on_symbols(self) -> Proof | Unknown:
         """A proof from the paths on symbols, and from their unions if that is not enough."""
@@ -120,17 +155,12 @@ class Attempt:
         assert not isinstance(scope, Stream)
         size = scope.k if isinstance(scope, Answers) else scope.n
         if isinstance(scope, Answers) or scope.relation == "replace-one":
-            found = paths(
-                self.target, lambda: symbols(scope, size, vector=self.takes_vectors),
-                answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
-                whole_answers=isinstance(scope, Answers) and scope.whole,
-            )
+            found = self.paths(scope, size, whole_maxima)
             if merging:
                 found = merged(found) or found
             yield from (PathPair(path) for path in found)
             return
-        larger = paths(self.target, lambda: symbols(scope, size, vector=self.takes_vectors))
-        smaller = paths(self.target, lambda: symbols(scope, size - 1, vector=self.takes_vectors))
+        larger, smaller = self.paths(scope, size), self.paths(scope, size - 1)
         for removed in range(size):
             moved = {index: index if index < removed else index + 1 for index in range(size - 1)}
             renamed = [
@@ -143,7 +173,7 @@ class Attempt:
     def dataset_pairs(self, scope: Domain) -> Iterator[PathPair]:
         """Paths on every pair of neighbouring datasets of a finite domain."""
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
-        found = {
+        found = self.on_datasets = {
             dataset: paths(self.target, lambda dataset=dataset: dataset)  # type: ignore[misc]
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }

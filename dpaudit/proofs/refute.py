@@ -24,9 +24,9 @@ from numpy.random import Generator, SeedSequence, default_rng
 from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.errors import DpauditError, MechanismError
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language.mechanism import Mechanism
-from dpaudit.outputs.canonical import Outcome
+from dpaudit.outputs.canonical import Outcome, Structure
 from dpaudit.proofs.alignment import Constraint, NoShift, align
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
@@ -43,7 +43,7 @@ from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 
 CONFIDENCE = 0.999
 """Of the bound."""
-STEPS = (10_000, 30_000, 100_000, 1_000_000)
+STEPS = (10_000, 100_000, 1_000_000, 4_000_000)
 """Fresh samples of each dataset at the interim analyses, which share the error probability evenly."""
 UNIT = 100_000
 """Samples that are made at once."""
@@ -54,7 +54,7 @@ GUIDED = 6
 FEWEST = 1_000
 """Samples of each dataset that every pair gets."""
 LEARNED_FROM = 20_000
-"""Samples of each dataset from which events are learned where outputs mix numbers with other values, which is slow."""
+"""Samples of each dataset from which events are learned where outputs hold numbers, which is slow."""
 SECONDS = 20.0
 """Time limit over everything."""
 ALIGNING, PILOTING = 3.0, 8.0
@@ -260,6 +260,8 @@ def _shown(shape: Any, names: Iterator[int]) -> str:
     if isinstance(shape, tuple):
         parts = [_shown(part, names) for part in shape]
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if isinstance(shape, Structure):
+        return f"{shape.kind}({', '.join(f'{name!r}: {_shown(part, names)}' for name, part in shape.items())})"
     return repr(shape)
 
 
@@ -269,7 +271,7 @@ def patterns(outputs: Outputs) -> dict[Any, np.ndarray[Any, Any]]:
     for block in outputs.blocks:
         rows = block.reshape(len(block), -1)
         if len(block):
-            found.setdefault(_pattern(tuple(block[0].tolist()) if block.ndim > 1 else 0.0)[0], []).append(rows)
+            found.setdefault(_pattern(outcomes(block[:1])[0])[0], []).append(rows)
     listed: dict[Any, list[tuple[float, ...]]] = {}
     for value, times in itertools.chain(outputs.counts.items(), ((each, 1) for each in outputs.others)):
         shape, numbers = _pattern(value)
@@ -285,6 +287,9 @@ def _pattern(value: Outcome) -> tuple[Any, tuple[float, ...]]:
     if isinstance(value, tuple):
         parts = [_pattern(part) for part in value]
         return tuple(shape for shape, _ in parts), tuple(number for _, numbers in parts for number in numbers)
+    if isinstance(value, Structure):
+        shape, floats = _pattern(tuple(part for _, part in value.parts))
+        return Structure(value.kind, tuple(zip((name for name, _ in value.parts), shape, strict=True))), floats
     return value, ()
 
 
@@ -326,10 +331,10 @@ def choose(
     simple = chosen_pattern(pair, samples, runs)
     if simple.bound(CAUTION) > ENOUGH * claimed or not last:
         return simple
-    is_mixed = any(outputs.others for both in samples for outputs in both)
+    is_slow = any(outputs.uncounted for both in samples for outputs in both)
     learner = Learner(seed=0)
     for both in samples:
-        if not is_mixed or sum(learner.runs) + both[0].runs <= 2 * LEARNED_FROM:
+        if not is_slow or sum(learner.runs) + both[0].runs <= 2 * LEARNED_FROM:
             learner.add(*both)
     learner.refit()
     learned = learner.certify(epsilon=claimed, delta=0.0, runs=runs, alpha=ALPHA)
@@ -612,12 +617,13 @@ def _records(
     wanted = np.array([float(each) for each in vector])
     changes = values[:, None, :, :] - values[:, :, None, :]
     distance = np.abs(changes - wanted).sum(axis=3)
-    # some pairs of records with the wanted difference, of different records and values
+    # pairs of records with the wanted difference, those of ends and cuts first
     closest = np.argwhere(distance <= distance.min() + 1e-9)
+    closest = closest[np.argsort(closest[:, 1:].sum(axis=1), kind="stable")]
     keep = np.array([row.kind == "keep" for row in path.rows])
     constant = np.array([float(row.form.constant) for row in path.rows]) + offsets
-    for changed, first, last in closest[rng.permutation(len(closest))[:2]].tolist():
-        places = rng.integers(len(points), size=scope.n)
+    for number, (changed, first, last) in enumerate(closest[[0, int(rng.integers(len(closest)))]].tolist()):
+        places = rng.integers(len(points), size=scope.n) if number else np.zeros(scope.n, dtype=np.int64)
         places[changed] = first
         total = constant + values[np.arange(scope.n), places].sum(axis=0)
         for _ in range(3):
@@ -641,5 +647,7 @@ def _points(path: Finished, scope: Records | Domain) -> list[Any]:
         for cut in function.cuts
     }
     step = TINY * (high - low)
-    found = {low, high, *(cut + side for cut in sorted(cuts)[:20] for side in (-step, 0.0, step))}
-    return sorted(point for point in found if low <= point <= high)
+    clean = [low, high, *sorted(cuts - {low, high})[:20]]
+    return clean + [
+        cut + side for cut in clean for side in (-step, step) if low < cut + side < high and cut + side not in clean
+    ]

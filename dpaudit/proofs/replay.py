@@ -378,7 +378,8 @@ class Followed:
         places = self.scope.values.index if isinstance(self.scope, Domain) else exactly
         data = [places(record) for record in dataset]
         state = State(data, tape.noise)
-        certain, possible = [], []
+        certain: list[tuple[Finished, State]] = []
+        possible: list[tuple[Finished, State]] = []
         same_draws = False
         for shape, paths in self.groups.items():
             if not _same_draws(shape, tape):
@@ -386,16 +387,17 @@ class Followed:
             same_draws = True
             known: dict[int, bool | None] = {}
             for path, rows in paths:
-                holds = self._holds(rows, known, state)
+                here = state.with_maxima(path) if path.maxima else state
+                holds = self._holds(rows, {} if path.maxima else known, here)
                 if holds:
-                    certain.append(path)
+                    certain.append((path, here))
                 elif holds is None:
-                    possible.append(path)
+                    possible.append((path, here))
         shown = f"on the data {tuple(dataset)!r}"
         if not same_draws:
             raise _differs(f"{shown} it draws {', '.join(tape.kinds) or 'no noise'}, as no path does")
         # a branch on a number that floats round may go either way
-        agree = [agrees(path.result, output, state) for path in certain or possible]
+        agree = [agrees(path.result, output, here) for path, here in certain or possible]
         agreed = all(agree) if certain and not tape.coins else any(agree)
         if (agree and agreed) or self._is_on_edge(data):
             return
@@ -436,6 +438,18 @@ class State:
 
     data: Sequence[Any]
     noise: Sequence[Fraction]
+
+    def with_maxima(self, path: Finished) -> State:
+        """The same with the maxima of a path among the draws."""
+        drawn, members = iter(self.noise), {maximum.draw: maximum.members for maximum in path.maxima}
+        state = State(self.data, [])
+        for index in range(len(path.draws)):
+            noise = [*state.noise]
+            noise.append(
+                max(state.value(member).number for member in members[index]) if index in members else next(drawn)
+            )
+            state = State(self.data, noise)
+        return state
 
     def value(self, form: Form) -> Value:
         """A form's value."""
@@ -581,7 +595,7 @@ def _dataset(scope: Scope, n: int, special: list[float], number: int, rng: Gener
 
 
 def _same_draws(shape: Shape, tape: Tape) -> bool:
-    draws, coins = shape
+    draws, coins = [draw for draw in shape[0] if draw[0] != "maximum"], shape[1]
     return len(draws) == len(tape.kinds) and len(coins) == len(tape.coins) and all(
         kind == drawn and abs(float(scale) - wide) <= CLOSE * wide
         for (kind, scale), drawn, wide in zip(draws, tape.kinds, tape.scales, strict=True)

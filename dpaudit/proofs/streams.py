@@ -35,6 +35,8 @@ from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
 from dpaudit.proofs.values import Bound, Hidden, Interpreted, Native, Noise, Random, Started, concrete, is_plain
 
+REPLAYED = 4
+"""Answers of the streams on which the program itself is run."""
 MOST_STATES = 400
 """States of a loop beyond which it is not followed."""
 
@@ -585,6 +587,10 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
         return attempt.unknown(
             f"The alignment needs ε = {least}, above the claimed {attempt.claimed}.", "", None, least
         )
+    try:
+        attempt.replay(Answers(REPLAYED, by=scope.by))
+    except Unsupported as error:
+        return attempt.unknown(error.reason, error.remedy, error.place, least)
     return Proof(
         least, attempt.claimed, attempt.name, str(scope), _lines(loop, shifts), len(loop.steps),
         ASSUMPTIONS, _certificate(attempt, loop, carried, shifts, potentials),
