@@ -4,7 +4,8 @@ From Python, `audit` audits a function or mechanism and `assert_private` does so
 claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
 by side; each returns a `Result`, which `load` reads from a file. `audit_samples` audits recorded outputs,
 `audit_scores` and `audit_guesses` what canaries of a training run say, `audit_stability` functions without noise.
-`trace` names the lines of a function that no noise protects; `command` makes a function of another program.
+`trace` names the lines of a function that no noise protects; `command` makes a function of another program. `prove`
+proves a claim for every dataset of a scope (`Answers`, `Stream`, `Records`, `Domain`).
 `dpaudit --help` is the command line.
 """
 
@@ -20,19 +21,33 @@ if TYPE_CHECKING:
     from dpaudit.api.scores import audit_scores
     from dpaudit.api.stability import StabilityResult, StabilityViolation, assert_stable, audit_stability
     from dpaudit.language import Claim, GaussianDP, Profile, Renyi, TradeOff, ZeroConcentrated
+    from dpaudit.proofs.check import check_certificate
+    from dpaudit.proofs.prove import prove
+    from dpaudit.proofs.results import Proof, Refuted, Unknown
+    from dpaudit.proofs.scopes import Answers, Domain, Records, Stream
     from dpaudit.subjects import adapters
     from dpaudit.subjects.command import command
 
 __all__ = [
-    "Claim", "GaussianDP", "GuessesResult", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Profile",
-    "Renyi", "Result", "ScoresResult", "StabilityResult", "StabilityViolation", "TradeOff", "ZeroConcentrated",
-    "adapters", "assert_private", "assert_stable", "audit", "audit_guesses", "audit_samples", "audit_scores",
-    "audit_stability", "command", "compare", "count_guesses", "load", "trace", "verify", "worst",
+    "Answers", "Claim", "Domain", "GaussianDP", "GuessesResult", "InconclusiveAudit", "Interrupted",
+    "PrivacyViolation", "Profile", "Proof", "Records", "Refuted", "Renyi", "Result", "ScoresResult",
+    "StabilityResult", "StabilityViolation", "Stream", "TradeOff", "Unknown", "ZeroConcentrated", "adapters",
+    "assert_private", "assert_stable", "audit", "audit_guesses", "audit_samples", "audit_scores", "audit_stability",
+    "check_certificate", "command", "compare", "count_guesses", "load", "prove", "trace", "verify", "worst",
 ]  # fmt: skip
 
 # imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
 # numpy and what comes with it take a second
 _WHERE = {
+    "Answers": "dpaudit.proofs.scopes",
+    "Domain": "dpaudit.proofs.scopes",
+    "Proof": "dpaudit.proofs.results",
+    "Records": "dpaudit.proofs.scopes",
+    "Refuted": "dpaudit.proofs.results",
+    "Stream": "dpaudit.proofs.scopes",
+    "Unknown": "dpaudit.proofs.results",
+    "check_certificate": "dpaudit.proofs.check",
+    "prove": "dpaudit.proofs.prove",
     "Claim": "dpaudit.language",
     "GaussianDP": "dpaudit.language",
     "Profile": "dpaudit.language",

@@ -28,7 +28,7 @@ from dpaudit.cli.first import (
     write_example,
 )
 from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, about, algorithms, comparisons, with_options
-from dpaudit.cli.panels import PanelCommand, epilog
+from dpaudit.cli.panels import EXIT_CODES_OF_PROOFS, PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
 from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
@@ -66,6 +66,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+SCOPE = "Datasets"
 
 CanaryEpsilon = Annotated[
     float | None,
@@ -479,6 +481,98 @@ def stability_command(
     from dpaudit.cli.stability import finish_stability, stability_request
 
     finish_stability(stability_request(target, given), outputs, quiet=quiet, verbose=verbose)
+
+
+@app.command(
+    "prove", cls=PanelCommand,
+    epilog=epilog(
+        "dpaudit prove SVT1", "dpaudit prove my.py:f --epsilon 1 --answers 8",
+        "dpaudit prove my.py:f --epsilon 1 --records 5 --between 0 1", "dpaudit prove --check proof.json",
+        codes=EXIT_CODES_OF_PROOFS,
+    ),
+)
+def prove_command(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TARGET", help="An algorithm's name, or a function f(data, rng): file.py:name or module:name.",
+            autocompletion=algorithms, rich_help_panel=WHAT, show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", metavar="NUMBER", help="Prove this ε.  [default: the algorithm's own claim]",
+                     rich_help_panel=EPSILON.panel),
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Streams of answers of every length.", rich_help_panel=SCOPE)
+    ] = False,
+    answers: Annotated[
+        int | None, typer.Option("--answers", metavar="K", help="All vectors of K real answers.", rich_help_panel=SCOPE)
+    ] = None,
+    one: Annotated[
+        bool, typer.Option("--one", help="With --answers: one answer differs, not each.", rich_help_panel=SCOPE)
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --answers: answers are whole numbers.", rich_help_panel=SCOPE)
+    ] = False,
+    by: Annotated[
+        float | None,
+        typer.Option("--by", metavar="NUMBER", help="Largest difference of an answer.  [default: 1]",
+                     rich_help_panel=SCOPE),
+    ] = None,
+    records: Annotated[
+        int | None, typer.Option("--records", metavar="N", help="All datasets of N records.", rich_help_panel=SCOPE)
+    ] = None,
+    between: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--between", metavar="LOW HIGH", help="Records are real numbers in this interval.",
+                     rich_help_panel=SCOPE),
+    ] = None,
+    domain: Annotated[
+        str | None,
+        typer.Option("--domain", metavar="A,B,…", help="Records are one of these values.", rich_help_panel=SCOPE),
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", metavar="NAME", help="replace-one or add-remove-one.  [default: replace-one]",
+                     rich_help_panel=SCOPE),
+    ] = None,
+    refute: Annotated[
+        bool, typer.Option("--refute/--no-refute", help="Look for a violation by sampling if nothing is proved.")
+    ] = True,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the samples.")] = 0,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Write the certificate of a proof.",
+                     rich_help_panel=OUTPUT),
+    ] = None,
+    json_out: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)] = False,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="FILE", help="Verify a certificate, and prove nothing.", rich_help_panel=OUTPUT),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Prove ε-DP for every dataset of a scope, by aligning the noise of neighbouring datasets."""
+    from dpaudit.cli.prove import check_file, finish_prove, scope_of
+
+    if check is not None:
+        if target is not None:
+            raise UsageError("Give a target or --check, not both.")
+        check_file(check)
+    if target is None:
+        raise UsageError("Give an algorithm or a function, or a certificate with --check.")
+    if ":" not in target:
+        refuse_unknown([target])
+    scope = scope_of(
+        answers=answers, one=one, whole=whole, by=by, stream=stream, records=records, between=between, domain=domain,
+        relation=relation,
+    )
+    finish_prove(
+        target, scope, epsilon=epsilon, refute=refute, seed=seed, certificate=certificate, json_out=json_out,
+        quiet=quiet,
+    )
 
 
 @app.command(

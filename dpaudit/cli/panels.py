@@ -24,6 +24,15 @@ Exit codes:
   4    the mechanism, or dpaudit itself, crashed
   130  interrupted
 """
+EXIT_CODES_OF_PROOFS = """\
+Exit codes:
+  0    proved; with --check, the certificate is right
+  1    refuted; with --check, the certificate is wrong
+  2    an option, name or file cannot be used
+  3    neither proved nor refuted
+  4    the program, or dpaudit itself, crashed
+  130  interrupted
+"""
 _LABELS = 24
 """Columns of an option's name beside its description; a longer name has a line of its own."""
 _SHORT_DEFAULT = re.compile(r"\[default: .{1,24}\]")
@@ -53,9 +62,9 @@ class PanelCommand(TyperCommand):
             formatter.write(f"\n{self.epilog}")
 
 
-def epilog(*examples: str) -> str:
+def epilog(*examples: str, codes: str = EXIT_CODES) -> str:
     """Exit codes and examples, at the end of the help: that is what is on the screen."""
-    return "\n".join((f"{EXIT_CODES}\nExamples:", *(f"  {example}" for example in examples), ""))
+    return "\n".join((f"{codes}\nExamples:", *(f"  {example}" for example in examples), ""))
 
 
 def _write(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -> None:

@@ -43,7 +43,7 @@ class Answers:
     def __str__(self) -> str:
         numbers = "whole numbers" if self.whole else "real numbers"
         which = "each" if self.moves == "each" else "one of them"
-        return f"all {self.k} answers that are {numbers}, {which} differing by at most {self.by}"
+        return f"all vectors of {self.k} answers that are {numbers}, {which} differing by at most {float(self.by):g}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Stream:
         _positive("by", self.by)
 
     def __str__(self) -> str:
-        return f"streams of real answers of every length, each answer differing by at most {self.by}"
+        return f"streams of real answers of every length, each answer differing by at most {float(self.by):g}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Records:
         _word("relation", self.relation, ("replace-one", "add-remove-one"))
 
     def __str__(self) -> str:
-        return f"all datasets of {self.n} real records in [{self.low}, {self.high}], {self.relation}"
+        return f"all datasets of {self.n} real records in [{float(self.low):g}, {float(self.high):g}], {self.relation}"
 
 
 @dataclass(frozen=True)
