@@ -52,6 +52,18 @@ PAGES = (
         },
     ),
     Page(
+        "proofs",
+        "Proofs",
+        "{py:func}`dpaudit.prove`, its scopes and its outcomes; {doc}`../../../how-to/prove` shows them.",
+        ("dpaudit.proofs.prove", "dpaudit.proofs.scopes", "dpaudit.proofs.results", "dpaudit.proofs.check"),
+        {
+            "dpaudit.proofs.prove": ("prove",),
+            "dpaudit.proofs.scopes": ("Answers", "Stream", "Records", "Domain"),
+            "dpaudit.proofs.results": ("Proof", "Refuted", "Unknown", "NoiseLine", "Place"),
+            "dpaudit.proofs.check": ("check_certificate",),
+        },
+    ),
+    Page(
         "results",
         "Results",
         "What an audit found, as frozen dataclasses; {doc}`../json` is the same as JSON. "

@@ -21,7 +21,7 @@ def in_words(outcome: Outcome) -> str:
             for noise in outcome.alignment:
                 shifts = ", ".join(f"{'+' if shift > 0 else ''}{shift}" for shift in noise.shifts)
                 lines.append(_line(
-                    "noise", f"{noise.noise} at {noise.place}: shifted by {shifts}; costs at most {number(noise.cost)}"
+                    "noise", f"{noise.noise} at {noise.place}: shifted by {shifts}; costs at most {noise.cost}"
                 ))
             lines.append(_line("paths", str(outcome.paths)))
             lines += [_line("assumed" if not place else "", text) for place, text in enumerate(outcome.assumptions)]
@@ -94,7 +94,7 @@ def _claim(outcome: Proof | Unknown) -> str:
 
 def _line(name: str, text: str) -> str:
     return textwrap.fill(
-        f"  {name:8} {text}", 100, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False
+        f"  {name:8} {text}", 78, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False
     )
 
 

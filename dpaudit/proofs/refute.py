@@ -33,7 +33,6 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished
-from dpaudit.proofs.program import paths, symbols
 from dpaudit.proofs.replay import Dataset, given, of_record, on_answers, varied
 from dpaudit.proofs.results import Refuted, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
@@ -69,6 +68,10 @@ ENOUGH = 1.05
 """A readable event is preferred to a learned one if its expected bound is this multiple of the claim."""
 PATTERNS = 200
 """Patterns of outputs that are counted one by one, the most frequent ones."""
+MOST_NUMBERS = 12
+"""Numbers of an output that are compared with thresholds."""
+MOST_CHANGED, MOST_POINTS = 8, 24
+"""Records that are replaced, and values of records, in the search for a pair of an expensive path."""
 TINY = 1e-6
 """Distance from a cut, relative to the interval, at which a function has its one-sided limit."""
 ALPHA = (1 - CONFIDENCE) / len(STEPS)
@@ -210,21 +213,21 @@ def has_its_bulk(kind: type[Mechanism]) -> bool:
 # --- events ---
 
 
+Limit: TypeAlias = tuple[int, bool, float]
+"""Which of the floats of an output, from 0; whether it is above a threshold, or at most it; the threshold."""
+
+
 @dataclass(frozen=True)
 class Pattern:
-    """Outputs that are equal but for their floats, of which one may be compared with a threshold.
+    """Outputs that are equal but for their floats, some of which are compared with thresholds.
 
     Args:
         shape: the output, with `NUMBER` in place of floats.
-        place: which of its floats, from 0; None for none.
-        above: whether it is above the threshold, rather than at most the threshold.
-        threshold: the threshold.
+        limits: all of which hold.
     """
 
     shape: Any
-    place: int | None = None
-    above: bool = False
-    threshold: float = 0.0
+    limits: tuple[Limit, ...] = ()
 
     def count(self, outputs: Outputs) -> int:
         """The number of outputs in the event."""
@@ -234,20 +237,23 @@ class Pattern:
 
     def marks(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Which outputs of this shape are in the event, from their floats, shape (outputs, floats)."""
-        if self.place is None:
-            return np.ones(len(numbers), dtype=bool)
-        column = numbers[:, self.place]
-        return column > self.threshold if self.above else column <= self.threshold
+        inside = np.ones(len(numbers), dtype=bool)
+        for place, above, threshold in self.limits:
+            inside &= numbers[:, place] > threshold if above else numbers[:, place] <= threshold
+        return inside
 
     @property
     def description(self) -> str:
         """The event in words."""
-        sign = ">" if self.above else "≤"
-        if self.shape is NUMBER and self.place is not None:
-            return f"output {sign} {self.threshold:.6g}"
         names = itertools.count(1)
-        shown = f"output is {_shown(self.shape, names)}"
-        return shown if self.place is None else f"{shown} with x{self.place + 1} {sign} {self.threshold:.6g}"
+        shown = "output" if self.shape is NUMBER and self.limits else f"output is {_shown(self.shape, names)}"
+        limits = [
+            f"{'' if self.shape is NUMBER else f'x{place + 1} '}{'>' if above else '≤'} {threshold:.6g}"
+            for place, above, threshold in self.limits
+        ]
+        if not limits:
+            return shown
+        return f"{shown}{' ' if self.shape is NUMBER else ' with '}{' and '.join(limits)}"
 
 
 NUMBER = object()
@@ -356,15 +362,46 @@ def chosen_pattern(pair: Pair, samples: Sequence[tuple[Outputs, Outputs]], runs:
         numbers = [side.get(shape, np.empty((0, 0))) for side in found]
         width = max(each.shape[1] for each in numbers)
         numbers = [each if len(each) else np.empty((0, width)) for each in numbers]
-        for pattern in _thresholds(shape, numbers, width):
-            x, y = (int(pattern.marks(each).sum()) for each in numbers)
-            n, m = sizes
-            one = Choice(pair, pattern, (x, y), (n, m), runs) if x * m > y * n else Choice(
-                pair[::-1], pattern, (y, x), (m, n), runs
-            )
-            if (bound := one.bound(CAUTION)) > most:
-                best, most = one, bound
+        limits = _limits(numbers, width)
+        ours, bound = best_of(pair, [Pattern(shape), *(Pattern(shape, (limit,)) for limit in limits)],
+                              numbers, sizes, runs)
+        improved = width > 1
+        while improved and isinstance(ours.event, Pattern) and len(ours.event.limits) < width:
+            # one more number at a time
+            taken = ours.event.limits
+            places = {place for place, _, _ in taken}
+            further = [Pattern(shape, (*taken, limit)) for limit in limits if limit[0] not in places]
+            other, more = best_of(pair, further, numbers, sizes, runs)
+            improved = more > bound
+            if improved:
+                ours, bound = other, more
+        if bound > most:
+            best, most = ours, bound
     return best
+
+
+def best_of(
+    pair: Pair, events: Sequence[Pattern], numbers: Sequence[np.ndarray[Any, Any]], sizes: Sequence[int], runs: int
+) -> tuple[Choice, float]:
+    """The one of some events of one shape with the largest cautious bound, and this bound.
+
+    Args:
+        pair: D and D′.
+        events: of outputs of one shape.
+        numbers: the floats of the outputs of this shape on each of the two datasets.
+        sizes: all samples of each of them.
+        runs: fresh samples that can be made.
+    """
+    best, most = Choice(pair, Pattern(())), -math.inf
+    for event in events:
+        x, y = (int(event.marks(each).sum()) for each in numbers)
+        n, m = sizes
+        one = Choice(pair, event, (x, y), (n, m), runs) if x * m > y * n else Choice(
+            pair[::-1], event, (y, x), (m, n), runs
+        )
+        if (bound := one.bound(CAUTION)) > most:
+            best, most = one, bound
+    return best, most
 
 
 def _joined(side: list[dict[Any, np.ndarray[Any, Any]]]) -> dict[Any, np.ndarray[Any, Any]]:
@@ -375,13 +412,14 @@ def _joined(side: list[dict[Any, np.ndarray[Any, Any]]]) -> dict[Any, np.ndarray
     return {shape: np.concatenate(several) for shape, several in joined.items()}
 
 
-def _thresholds(shape: Any, numbers: Sequence[np.ndarray[Any, Any]], width: int) -> Iterator[Pattern]:
-    yield Pattern(shape)
-    for place in range(min(width, 20)):
+def _limits(numbers: Sequence[np.ndarray[Any, Any]], width: int) -> list[Limit]:
+    """Thresholds at quantiles of each number."""
+    found: list[Limit] = []
+    for place in range(min(width, MOST_NUMBERS)):
         both = np.concatenate([each[:, place] for each in numbers])
-        for threshold in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 41), method="lower")).tolist():
-            yield Pattern(shape, place, True, threshold)
-            yield Pattern(shape, place, False, threshold)
+        for threshold in np.unique(np.quantile(both, np.linspace(0.01, 0.99, 31), method="lower")).tolist():
+            found += [(place, True, threshold), (place, False, threshold)]
+    return found
 
 
 # --- pairs ---
@@ -417,10 +455,9 @@ def are_neighbours(scope: Scope, left: Dataset, right: Dataset) -> bool:
 def _distinct(pairs: Iterable[Pair], scope: Scope) -> Iterator[Pair]:
     seen = set()
     for left, right in pairs:
-        if not are_neighbours(scope, left, right):
-            raise AssertionError(f"{left!r} and {right!r} are no neighbours.")
         key = frozenset((repr(left), repr(right)))
-        if left != right and key not in seen:
+        # whatever the search made of them: the claim is about neighbours alone
+        if left != right and key not in seen and are_neighbours(scope, left, right):
             seen.add(key)
             yield left, right
 
@@ -444,10 +481,7 @@ def expensive(attempt: Attempt, scope: Scope) -> list[tuple[Finished, Vector, Ve
         return []
     size = scope.k if isinstance(scope, Answers) else scope.n
     try:
-        found = paths(
-            attempt.target, lambda: symbols(scope, size, vector=attempt.takes_vectors),
-            answers=isinstance(scope, Answers),
-        )
+        found = attempt.paths(scope, size)
     except Unsupported:
         return []
     begun = time.monotonic()
@@ -615,7 +649,8 @@ def _records(
                 record = number if isinstance(scope, Domain) else exactly(point)
                 values[index, number, place] = float(of_record(function, record))
     wanted = np.array([float(each) for each in vector])
-    changes = values[:, None, :, :] - values[:, :, None, :]
+    some = values[:MOST_CHANGED]
+    changes = some[:, None, :, :] - some[:, :, None, :]
     distance = np.abs(changes - wanted).sum(axis=3)
     # pairs of records with the wanted difference, those of ends and cuts first
     closest = np.argwhere(distance <= distance.min() + 1e-9)
@@ -638,16 +673,15 @@ def _records(
 
 
 def _points(path: Finished, scope: Records | Domain) -> list[Any]:
-    """Values of records: all of a domain; the ends, the cuts and both sides of the cuts in an interval."""
+    """Values of records: those of a domain; the ends, the cuts and both sides of the cuts in an interval."""
     if isinstance(scope, Domain):
-        return list(scope.values)
+        return list(scope.values[:MOST_POINTS])
     low, high = float(scope.low), float(scope.high)
     cuts = {
         float(cut) for row in path.rows for function in row.form.records.values() if isinstance(function, Piecewise)
         for cut in function.cuts
     }
     step = TINY * (high - low)
-    clean = [low, high, *sorted(cuts - {low, high})[:20]]
-    return clean + [
-        cut + side for cut in clean for side in (-step, step) if low < cut + side < high and cut + side not in clean
-    ]
+    clean = [low, high, *sorted(cuts - {low, high})]
+    beside = [cut + side for cut in clean for side in (-step, step) if low < cut + side < high]
+    return [*clean, *(point for point in beside if point not in clean)][:MOST_POINTS]

@@ -70,10 +70,11 @@ def replayed(
         Unsupported: the program raised, or did something else than any path.
     """
     rng = np.random.default_rng(0)
-    tried = list(datasets if datasets is not None else chosen_datasets(scope, n, finished, rng))
+    tried = list(datasets) if datasets is not None else chosen_datasets(scope, n, finished, rng)
+    runs = RUNS if datasets is None else LEAST * len(tried)
     program = Followed(finished, scope)
     begun = time.process_time()
-    for number, dataset in enumerate(itertools.islice(itertools.cycle(tried), RUNS)):
+    for number, dataset in enumerate(itertools.islice(itertools.cycle(tried), runs)):
         if number >= LEAST and time.process_time() - begun > SECONDS:
             return
         tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))])

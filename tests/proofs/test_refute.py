@@ -57,8 +57,9 @@ def present(records, rng):
     [
         (leak, Records(2, 0, 1), 1, 5), (raw, Records(3, 0, 1), 1, 5), (halved, Records(3, 0, 1), 1, 1.3),
         (halved, Records(3, 0, 1, "add-remove-one"), 1, 1.2), (halved_counts, Domain(4, (0, 1, 2)), 1, 1.2),
-        (present, Domain(3, (0, 1, 2)), 1, 5), (SVT4(epsilon=1.0), Answers(6), 1, 1), (SVT4(epsilon=0.1), Answers(6), 0.1, 0.1),
-        (SVT5(epsilon=1.0), Stream(), 1, 5), (SVT6(epsilon=1.0), Answers(6), 1, 1), (SVT3(epsilon=1.0), Answers(6), 1, 1),
+        (present, Domain(3, (0, 1, 2)), 1, 5), (SVT4(epsilon=1.0), Answers(6), 1, 1),
+        (SVT5(epsilon=1.0), Stream(), 1, 5), (SVT6(epsilon=1.0), Answers(6), 1, 1),
+        (SVT3(epsilon=1.0), Answers(6), 1, 1),
         (ReportNoisyMax3(epsilon=1.0), Answers(4), 1, 1), (ReportNoisyMax4(epsilon=1.0), Answers(4), 1, 1),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
@@ -103,11 +104,11 @@ def test_a_claim_that_just_holds_is_never_refuted(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(refute, "FEWEST", 300)
     monkeypatch.setattr(refute, "STEPS", (100, 300, 1_000))
     monkeypatch.setattr(refute, "CAUTION", 0.5)
-    assert not any(attempted(Exact(), Records(2, 0, 1), 1, seed) for seed in range(60))
+    assert not any(attempted(Exact(), Records(2, 0, 1), 1, seed) for seed in range(30))
 
 
-def test_counting_the_pilot_again_would_refute_it() -> None:
-    # so the test above can fail: the best event of a pilot has a bound above the claim in its own samples now and then
+def test_the_best_event_of_a_pilot_overstates_its_ratio() -> None:
+    # why events are counted on fresh samples
     pair = ((0, 0), (0, 1))
     luck = []
     for seed in range(60):
@@ -122,7 +123,8 @@ def private_sum(x, rng):
     return np.clip(x, 0, 1).sum() + rng.laplace(0, 1.0)
 
 
-def test_a_private_program_is_not_refuted() -> None:
+def test_a_private_program_is_not_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refute, "PILOT", ((20, 1_000), (3, 2_000)))
     assert attempted(private_sum, Records(3, 0, 1), 1) is None
 
 
@@ -166,7 +168,8 @@ def test_every_candidate_is_a_pair_of_neighbours(scope: Scope) -> None:
     [
         (Answers(2), (0.0, 0.0), (1.5, 0.0)), (Answers(2), (0.0, 0.0), (1.0,)), (Answers(3), (0.0,), (1.0,)),
         (Answers(2, moves="one"), (0.0, 0.0), (1.0, 1.0)), (Answers(1, whole=True), (0.5,), (1,)),
-        (Answers(1, by=0.1), (0.0,), (0.1001,)), (Stream(), (0.0,), (0.0, 1.0)), (Records(2, 0, 1), (0.0, 0.0), (1.0, 1.0)),
+        (Answers(1, by=0.1), (0.0,), (0.1001,)), (Stream(), (0.0,), (0.0, 1.0)),
+        (Records(2, 0, 1), (0.0, 0.0), (1.0, 1.0)),
         (Records(2, 0, 1), (0.0, 0.0), (1.5, 0.0)), (Records(2, 0, 1), (0.0, 0.0), (1.0,)),
         (Records(2, 0, 1, "add-remove-one"), (0.0, 0.0), (1.0, 0.0)),
         (Records(2, 0, 1, "add-remove-one"), (0.0, 0.5), (1.0,)), (Domain(1, (0, 1)), (0,), (2,)),
@@ -183,10 +186,10 @@ def test_patterns_count_outputs_with_numbers() -> None:
     assert sum(map(len, found.values())) == 500
     shape = next(each for each in found if each[0] == "below" and each[1] is refute.NUMBER)
     numbers = found[shape][:, 0]
-    event = Pattern(shape, 0, True, 3.0)
+    event = Pattern(shape, ((0, True, 3.0),))
     assert event.count(outputs) == int((numbers > 3).sum()) > 0
     assert event.description == "output is ('below', x1) with x1 > 3"
-    assert Pattern(shape, 0, False, 3.0).count(outputs) == int((numbers <= 3).sum()) > 0
+    assert Pattern(shape, ((0, False, 3.0),)).count(outputs) == int((numbers <= 3).sum()) > 0
     assert Pattern(shape).count(outputs) == len(numbers)
 
 
