@@ -41,6 +41,7 @@ _FILES = """
 | --- | --- |
 | [verdicts.csv](verdicts.csv) | audits of privacy: claim, verdict, exact ε and lower confidence bound on ε |
 | [utility.csv](utility.csv) | audits of utility guarantees: probability of success on the worst inputs |
+| [proofs.csv](proofs.csv) | claims with δ = 0 that `dpaudit prove` proves for every dataset of a scope, or why not |
 """
 _SYSTEMS = """
 `make report` repeats all audits, in half an hour on two cores, and writes a page for each algorithm and all results

@@ -45,6 +45,7 @@ from dpaudit.options import (
     EPSILON,
     MIN_POWER,
     PAIRED,
+    PARAMETERS,
     PERSISTENT,
     PRIVACY,
     SEED,
@@ -499,6 +500,10 @@ def prove_command(
             autocompletion=algorithms, rich_help_panel=WHAT, show_default=False,
         ),
     ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(PARAMETERS.flag, metavar=PARAMETERS.metavar, help=PARAMETERS.about, rich_help_panel=WHAT),
+    ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option("--epsilon", metavar="NUMBER", help="Prove this ε.  [default: the algorithm's own claim]",
@@ -543,19 +548,21 @@ def prove_command(
     ] = True,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the samples.")] = 0,
     certificate: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--certificate", metavar="FILE", help="Write the certificate of a proof.",
                      rich_help_panel=OUTPUT),
     ] = None,
+    html: CanaryHtml = None,
     json_out: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)] = False,
     check: Annotated[
-        Path | None,
-        typer.Option("--check", metavar="FILE", help="Verify a certificate, and prove nothing.", rich_help_panel=OUTPUT),
+        str | None,
+        typer.Option("--check", metavar="FILE", help="Verify a certificate, and prove nothing.",
+                     rich_help_panel=OUTPUT),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Prove ε-DP for every dataset of a scope, by aligning the noise of neighbouring datasets."""
-    from dpaudit.cli.prove import check_file, finish_prove, scope_of
+    from dpaudit.cli.prove import ProofFiles, check_file, finish_prove, scope_of
 
     if check is not None:
         if target is not None:
@@ -570,8 +577,8 @@ def prove_command(
         relation=relation,
     )
     finish_prove(
-        target, scope, epsilon=epsilon, refute=refute, seed=seed, certificate=certificate, json_out=json_out,
-        quiet=quiet,
+        target, scope, parameters=param or (), epsilon=epsilon, refute=refute, seed=seed,
+        outputs=ProofFiles(html=html, certificate=certificate), json_out=json_out, quiet=quiet,
     )
 
 

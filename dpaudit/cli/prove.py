@@ -3,48 +3,69 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import typer
 
 from dpaudit.cli.out_console import show
+from dpaudit.cli.requests import parameter
+from dpaudit.cli.run import code_of
 from dpaudit.cli.terminal import complain, say
 from dpaudit.errors import ReportError, UsageError
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.plans import registry
 from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.in_words import EXIT_CODES, as_json, in_words
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Outcome, Proof, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Neighbours, Records, Scope, Stream
+from dpaudit.report.files import FileOutputs, refuse_unwritable
 from dpaudit.report.progress import Watch, display_for
-from dpaudit.subjects.target import load_object
-from dpaudit.whole_files import write_file
+from dpaudit.report.proof import EXIT_CODES, proof_block, proof_json, proof_line
+from dpaudit.results.plain import flat
+from dpaudit.subjects.target import instantiate, load_object, with_parameters
+from dpaudit.whole_files import read_file, write_file
 
 
-def check_file(path: Path) -> NoReturn:
+@dataclass(frozen=True)
+class ProofFiles(FileOutputs):
+    """Files that a proof is written to; of `FileOutputs`, the HTML alone.
+
+    Args:
+        certificate: of a proof, as JSON.
+    """
+
+    certificate: str | None = None
+
+
+def check_file(path: str) -> NoReturn:
     """Verify a certificate, and exit with 0 if it is right, with 1 if it is not.
 
+    Args:
+        path: what `--certificate` wrote, or what `--json` printed.
+
     Raises:
-        UsageError: the file cannot be read, or is no JSON.
+        UsageError: the file cannot be read, or holds no certificate.
     """
     try:
-        certificate = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_file(path))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path} is no JSON file.") from None
-    if not isinstance(certificate, dict):
+    certificate = value.get("certificate", value) if isinstance(value, dict) else None
+    if not isinstance(certificate, dict) or "kind" not in certificate:
         raise UsageError(f"{path} is no certificate.")
     wrong = check_certificate(certificate)
     if wrong is not None:
-        say(f"WRONG · {wrong}\n")
+        say(f"WRONG · {flat(wrong)}\n")
         raise typer.Exit(1)
     say(
         f"RIGHT · every shift keeps every decision and output, at a cost of at most ε = {certificate['epsilon']}, for "
-        f"{certificate.get('program')}, {certificate.get('scope')}\n"
+        f"{flat(str(certificate.get('program')))}, {flat(str(certificate.get('scope')))}\n"
     )
     raise typer.Exit(0)
 
@@ -90,7 +111,7 @@ def scope_of(
 def _exact(value: float | None) -> float:
     if value is None:
         return 1
-    return int(value) if value == int(value) else value
+    return int(value) if value.is_integer() else value
 
 
 def _value(text: str) -> Any:
@@ -102,53 +123,108 @@ def _value(text: str) -> Any:
     return text
 
 
-def target_of(text: str) -> tuple[Any, tuple[Scope, ...]]:
-    """A mechanism or function, and the scopes of its own claim."""
-    if not registry.in_catalogue(text):
-        target, _ = load_object(text)
-        if isinstance(target, type):
-            raise UsageError(f"{text} is a class; give an instance of it, or a function f(data, rng).")
-        if not callable(target) and not isinstance(target, Mechanism):
-            raise UsageError(f"{text} is no function and no mechanism.")
-        return target, scopes_of_claim(target) if isinstance(target, Mechanism) else ()
-    cases = [case for case in registry.plan(text).cases() if case.mechanism.claim is not None and not case.deliberate]
-    if not cases:
-        raise UsageError(f"{text} has no audited case with a claim.")
-    first = next((case for case in cases if case.scope is not None), cases[0])
-    domain, records = (first.scope.domain, first.scope.records) if first.scope is not None else ((), 0)
-    return first.mechanism, scopes_of_claim(first.mechanism, domain=domain, records=records)
+def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scope, ...]]:
+    """A mechanism or function, and the scopes of its own claim.
+
+    Args:
+        text: a name of the catalogue, module:object or file.py:object.
+        parameters: of the mechanism, by name.
+
+    Raises:
+        UsageError and its kinds: there is no such thing, it has no claim that is audited, or it refuses its parameters.
+    """
+    if registry.in_catalogue(text):
+        every = registry.plan(text).cases()
+        cases = [case for case in every if case.mechanism.claim is not None and not case.deliberate]
+        if not cases:
+            raise UsageError(f"{text} has no audited case with a claim.")
+        first = next((case for case in cases if case.scope is not None), cases[0])
+        domain, records = (first.scope.domain, first.scope.records) if first.scope is not None else ((), 0)
+        mechanism = with_parameters(first.mechanism, parameters) if parameters else first.mechanism
+        return mechanism, scopes_of_claim(mechanism, domain=domain, records=records)
+    target, _ = load_object(text)
+    if isinstance(target, type) and issubclass(target, Mechanism):
+        target = instantiate(target, parameters)
+    elif isinstance(target, Mechanism):
+        target = with_parameters(target, parameters) if parameters else target
+    elif parameters:
+        raise UsageError(f"--param changes a parameter of a mechanism, and {text} is none.")
+    if isinstance(target, type):
+        raise UsageError(f"{text} is a class; give an instance of it, or a function f(data, rng).")
+    if not callable(target) and not isinstance(target, Mechanism):
+        raise UsageError(f"{text} is no function and no mechanism.")
+    return target, scopes_of_claim(target) if isinstance(target, Mechanism) else ()
 
 
 def finish_prove(
-    text: str, scope: Scope | None, *, epsilon: float | None, refute: bool, seed: int, certificate: Path | None,
-    json_out: bool, quiet: bool,
+    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, refute: bool, seed: int,
+    outputs: ProofFiles, json_out: bool, quiet: bool,
 ) -> NoReturn:
     """Prove, show, write, and exit with the code of the outcome."""
-    target, scopes = target_of(text)
+    refuse_unwritable(outputs, [text.rpartition(":")[0]] if ".py:" in text else [])
+    target, scopes = target_of(text, dict(parameter(each) for each in parameters))
     if scope is not None:
         scopes = (scope,)
     if not scopes:
         raise UsageError(f"Say for which datasets {text} is to be proved: --stream, --answers N, --records N with "
                          "--between LOW HIGH or --domain A,B,….")
+    if epsilon is None and not isinstance(target, Mechanism):
+        raise UsageError("Give the ε to prove, with --epsilon.")
     with Watch(display_for(False if quiet else None)):
         outcome = _first(target, scopes, epsilon=epsilon, refute=refute, seed=seed)
     if json_out:
-        say(json.dumps(as_json(outcome), ensure_ascii=False, indent=2) + "\n")
+        say(json.dumps(proof_json(outcome), ensure_ascii=False, indent=2) + "\n")
     elif quiet:
-        say(in_words(outcome).splitlines()[0] + "\n")
+        say(proof_line(outcome) + "\n")
     else:
-        show(in_words(outcome))
-    code = EXIT_CODES[type(outcome)]
-    if certificate is not None:
+        show(proof_block(outcome))
+    failures = []
+    if outputs.certificate is not None:
         if isinstance(outcome, Proof):
-            try:
-                write_file(certificate, json.dumps(outcome.certificate, ensure_ascii=False, indent=1) + "\n")
-            except (OSError, ReportError) as error:
-                complain(f"The certificate could not be written to {certificate} ({error}).")
-                code = 2
+            content = json.dumps(outcome.certificate, ensure_ascii=False, indent=1) + "\n"
+            failures += _written(outputs.certificate, content)
         else:
             complain("There is no certificate, as nothing was proved.")
-    raise typer.Exit(code)
+    if outputs.html is not None:
+        from dpaudit.report.proof_page import proof_page
+
+        call = _call(text, scope, parameters=parameters, epsilon=epsilon, refute=refute, seed=seed)
+        failures += _written(outputs.html, proof_page(outcome, call=call))
+    for failure in failures:
+        complain(str(failure))
+    raise typer.Exit(code_of(failures, EXIT_CODES[type(outcome)]))
+
+
+def _written(path: str, content: str) -> list[ReportError]:
+    try:
+        write_file(path, content)
+    except OSError as error:
+        return [ReportError(f"Cannot write {path}: {error.strerror or error}.")]
+    return []
+
+
+def _call(
+    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, refute: bool, seed: int
+) -> str:
+    """The command line that gives the same outcome."""
+    words = ["dpaudit", "prove", text, *(word for each in parameters for word in ("--param", each))]
+    if epsilon is not None:
+        words += ["--epsilon", f"{epsilon:g}" if float(f"{epsilon:g}") == epsilon else repr(epsilon)]
+    match scope:
+        case Answers():
+            words += ["--answers", str(scope.k), *["--one"] * (scope.moves == "one"), *["--whole"] * scope.whole]
+        case Stream():
+            words.append("--stream")
+        case Records():
+            words += ["--records", str(scope.n), "--between", str(scope.low), str(scope.high)]
+        case Domain():
+            words += ["--records", str(scope.n), "--domain", ",".join(map(str, scope.values))]
+    if isinstance(scope, Answers | Stream) and scope.by != 1:
+        words += ["--by", str(scope.by)]
+    if isinstance(scope, Records | Domain) and scope.relation != "replace-one":
+        words += ["--relation", scope.relation]
+    words += [*["--no-refute"] * (not refute), *["--seed", str(seed)] * (seed != 0)]
+    return shlex.join(words)
 
 
 def _first(target: Any, scopes: tuple[Scope, ...], *, epsilon: float | None, refute: bool, seed: int) -> Outcome:

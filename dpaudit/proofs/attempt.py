@@ -21,6 +21,8 @@ from dpaudit.proofs.replay import replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
+MOST_PROGRAMS = 30_000
+"""Linear programs of one proof."""
 MOST_REPLAYED = 40
 """Datasets of a finite domain, followed one by one, on which the program itself is run."""
 MOST_DATASETS = 200
@@ -198,6 +200,7 @@ class Attempt:
         """A proof from the cheapest shifts of all paths."""
         aligned: list[tuple[Finished, Aligned]] = []
         known: dict[object, Aligned] = {}
+        programs = 0
         for pair in pairs:
             path = pair.path
             constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
@@ -218,6 +221,11 @@ class Attempt:
             )
             try:
                 found = known.get(key)
+                programs += len(vectors.vectors) if found is None else 0
+                if programs > MOST_PROGRAMS:
+                    raise Unsupported(
+                        f"More than {MOST_PROGRAMS:,} alignments are needed.", "Prove it for fewer answers or records."
+                    )
                 if found is None:
                     found = known[key] = align(path.draws, constraints, vectors)
             except NoShift as failure:

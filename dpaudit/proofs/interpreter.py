@@ -117,7 +117,6 @@ class Interpreter:
         """Iterators that the program made, by id, with the number of merges that were under way."""
         self.undo: list[tuple[Any, Any, Any]] = []
         """Changes of containers while both sides of a branch are merged: container, key, former value."""
-        self.steps = 0
         self.depth = 0
         self.whole_answers = False
         """Whether the data are whole numbers, which may be ints or floats."""
@@ -603,8 +602,8 @@ class Interpreter:
             self.execute_one(statement, scope)
 
     def step(self, node: ast.AST, scope: Scope) -> None:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
+        self.path.steps += 1
+        if self.path.steps > MOST_STEPS:
             raise self.refused(f"More than {MOST_STEPS:,} steps on one path.")
         if hasattr(node, "lineno") and (
             self.here is None or self.here.line != node.lineno or self.here.file not in scope.source.file

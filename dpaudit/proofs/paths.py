@@ -12,6 +12,8 @@ from dpaudit.proofs.results import Place, Unsupported
 
 MOST_PATHS = 3_000
 """Execution paths beyond which a program is not followed."""
+MOST_STEPS_IN_ALL = 6_000_000
+"""Expressions and statements evaluated on all paths beyond which a program is not followed."""
 MOST_DRAWS = 2_000
 """Draws on a path beyond which it is not followed."""
 RowKind: TypeAlias = Literal["keep", "equal"]
@@ -95,6 +97,8 @@ class Path:
         self.rows: list[Row] = []
         self.coins: list[Fraction] = []
         self.known: dict[object, set[str]] = {}
+        self.steps = 0
+        """Expressions and statements evaluated on it."""
         self.merging = 0
         """Above 0 while a branch on data is followed to merge its two sides: nothing may be decided or drawn."""
 
@@ -270,7 +274,8 @@ def explore(
         Unsupported: the program cannot be followed, or has too many paths.
     """
     waiting: list[tuple[int, ...]] = [()]
-    finished = []
+    finished: list[Finished] = []
+    steps = 0
     while waiting:
         path = Path(waiting.pop(), whole_maxima)
         output, result = run(path)
@@ -283,6 +288,9 @@ def explore(
                 output, result,
             )
         )
+        steps += path.steps
+        if steps > MOST_STEPS_IN_ALL:
+            raise Unsupported("The program takes too many steps.", "Prove it for fewer answers or records.")
         if len(finished) + len(waiting) > MOST_PATHS:
             raise Unsupported(
                 f"The program has more than {MOST_PATHS:,} execution paths.", "Prove it for fewer answers or records."

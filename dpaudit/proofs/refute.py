@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -54,10 +53,15 @@ FEWEST = 1_000
 """Samples of each dataset that every pair gets."""
 LEARNED_FROM = 20_000
 """Samples of each dataset from which events are learned where outputs hold numbers, which is slow."""
-SECONDS = 20.0
-"""Time limit over everything."""
-ALIGNING, PILOTING = 3.0, 8.0
-"""Seconds for the alignments, and until the pilot ends."""
+SECONDS, PILOTING = 20.0, 8.0
+"""What the samples may cost in all, and in the pilot, at the nominal costs below: numbers of samples must not depend on
+how fast the machine is."""
+NOMINAL_BULK, NOMINAL_CALL = 3e-6, 5e-5
+"""Nominal seconds for an output on each of two datasets, made in bulk and one at a time."""
+LIMIT = 120.0
+"""Seconds after which the search is given up."""
+MOST_ALIGNED = 400
+"""Paths that are aligned to find the most expensive ones."""
 LENGTHS = (5, 10, 2)
 """Lengths of streams that are tried."""
 CAUTION = 0.2
@@ -87,7 +91,7 @@ def refuted(attempt: Attempt, unknown: Unknown, seed: int) -> Refuted | None:
         unknown: why there is no proof.
         seed: of everything random.
     """
-    runner = Runner(seconds=SECONDS)
+    runner = Runner(seconds=LIMIT)
     nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     with nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -112,8 +116,8 @@ class _Search:
     unknown: Unknown
     runner: Runner
     seeds: SeedSequence
-    pace: float = 1e-3
-    """Seconds for a sample of both datasets, with the choice of an event."""
+    spent: float = 0.0
+    """Nominal seconds of all samples."""
 
     def result(self) -> Refuted | None:
         chosen = self.piloted()
@@ -122,9 +126,8 @@ class _Search:
             return None
         (more, less), event = chosen.pair, chosen.event
         x = y = n = 0
-        begun = time.monotonic()
         for size in STEPS:
-            if n and (time.monotonic() - begun) / n * (size - n) > SECONDS - (time.monotonic() - self.runner.started):
+            if n and self.pace * (size - n) > SECONDS - self.spent:
                 break
             while n < size:
                 fresh = min(size - n, UNIT)
@@ -141,6 +144,7 @@ class _Search:
 
     def sampled(self, dataset: Dataset, size: int) -> Outputs:
         """Fresh independent outputs on a dataset."""
+        self.spent += size * self.pace / 2
         (seed,) = self.seeds.spawn(1)
         (outputs,) = self.runner.run(subject(self.attempt, dataset), [Unit(dataset, size, seed)])
         return outputs
@@ -150,13 +154,12 @@ class _Search:
         rng = default_rng(self.seeds.spawn(1)[0])
         pairs = itertools.islice(_distinct(candidate_pairs(self.attempt, rng), self.attempt.scope), PILOT[0][0])
         tried = [_Tried(pair, Choice(pair, Pattern(()))) for pair in pairs]
-        guided, started = tried[:GUIDED], time.monotonic()
+        guided = tried[:GUIDED]
         for stage, (stay, most) in enumerate(PILOT):
             best = sorted(tried, key=lambda each: -each.choice.bound(CAUTION))[:stay]
             tried = [*best, *(each for each in guided if each not in best and stage < len(PILOT) - 1)]
             for place, each in enumerate(tried):
-                now = time.monotonic()
-                left = PILOTING * (stage + 1) / len(PILOT) - (now - started)
+                left = PILOTING * (stage + 1) / len(PILOT) - self.spent
                 if left <= 0 and each.samples:
                     break
                 size = int(min(most, max(FEWEST, self.affordable(left / (len(tried) - place)))))
@@ -165,10 +168,16 @@ class _Search:
                 each.choice = choose(
                     each.pair, each.samples, float(self.attempt.claimed), runs, last=stage == len(PILOT) - 1
                 )
-                self.pace = (time.monotonic() - now) / size
                 if each.choice.bound(CERTAIN) > ENOUGH * float(self.attempt.claimed):
                     return each.choice
         return max((each.choice for each in tried), key=lambda each: each.bound(0.5), default=None)
+
+    @property
+    def pace(self) -> float:
+        """Nominal seconds for an output on each of two datasets."""
+        target = self.attempt.target
+        in_bulk = isinstance(target, Mechanism) and hasattr(target, "bulk") and has_its_bulk(type(target))
+        return NOMINAL_BULK if in_bulk else NOMINAL_CALL
 
     def affordable(self, seconds: float) -> float:
         """Samples of each of two datasets that take so long."""
@@ -484,9 +493,8 @@ def expensive(attempt: Attempt, scope: Scope) -> list[tuple[Finished, Vector, Ve
         found = attempt.paths(scope, size)
     except Unsupported:
         return []
-    begun = time.monotonic()
     costs: list[tuple[float, int, Finished, Vector, Vector | None]] = []
-    for path in sorted(found, key=lambda each: len(each.rows)):
+    for path in sorted(found, key=lambda each: len(each.rows))[:MOST_ALIGNED]:
         constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
         try:
             vectors = differences([row.form for row in path.rows], [row.equal for row in constraints], scope)
@@ -500,8 +508,6 @@ def expensive(attempt: Attempt, scope: Scope) -> list[tuple[Finished, Vector, Ve
             costs.append(
                 (-float(aligned.costs[place]), len(path.rows), path, aligned.vectors[place], aligned.shifts[place])
             )
-        if time.monotonic() - begun > ALIGNING:
-            break
     # the shortest of them is the most likely, the longest pushes the noise furthest out
     worst = [each for each in costs if each[0] <= costs[0][0] * (1 - 1e-9)]
     return [worst[place][2:] for place in dict.fromkeys((len(worst) // 2, 0, len(worst) - 1))] if worst else []

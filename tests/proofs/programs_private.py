@@ -5,7 +5,7 @@ outputs whose probabilities on D and D′ come arbitrarily close to that ratio. 
 below" and "far above" mean limits of answers that have no bound.
 """
 
-# ruff: noqa: C419, RUF005, SIM108, SIM110, SIM113
+# ruff: noqa: PERF401, RET505, RUF005, UP033
 
 from __future__ import annotations
 
@@ -429,7 +429,7 @@ def rounded_and_clipped(answers, rng):
     return np.round(np.clip(noisy, 0, 100), 1).tolist()
 
 
-# 2 · 1/2; far above 100 both outputs are 100 − 0.1·k with the ratio of the tails of both
+# 2 · 1/2: both outputs are 50 for answers far below 0
 private(rounded_and_clipped, Answers(2), 1)
 
 
@@ -598,19 +598,19 @@ def argmax_of_an_array(answers, rng):
 private(argmax_of_an_array, Answers(4), 1)
 
 
-def argmax_of_counts(data, rng):
+def most_common(data, rng):
     counts = [sum(value == color for value in data) for color in ("red", "green", "blue")]
     noisy = [count + rng.laplace(0, 4) for count in counts]
     best = 0
     for i in range(1, len(noisy)):
         if noisy[i] > noisy[best]:
             best = i
-    return best
+    return best, noisy[best]
 
 
-# between 2/4 by alignment (only the returned count moves up, or down by 1 each: the difference moves by 2)
-# and a limit that counts without bound would attain; three records give less, and the alignment needs 2/4
-private(argmax_of_counts, Domain(3, ("red", "green", "blue")), HALF)
+# two counts move by 1: 2 · 1/4. Attained by (0, m) with 1 < m < 2, where the first count moves from 0 to 1 and another
+# from 3 to 2: the density of the first at m and the probability that the other is below m have ratio e^(1/4) each
+private(most_common, Domain(3, ("red", "green", "blue")), HALF)
 
 
 def argmax_with_exponential_noise(answers, rng):
@@ -737,20 +737,6 @@ def gap_to_threshold(answers, rng):
 
 # the gap is released: as for the decision, 1/2 + 2/4
 private(gap_to_threshold, Stream(), 1)
-
-
-def first_above_on_four(answers, rng):
-    threshold = 1 + rng.laplace(0, 2)
-    for i in range(4):
-        if answers[i] + rng.laplace(0, 4) < threshold:
-            continue
-        return i
-    return -1
-
-
-# −1 for four answers far above: P(threshold > all) is dominated by the cheapest of min(1/2, 4/4): the alignment needs
-# 1/2 + 2/4 = 1, a bound that four answers do not attain
-private(first_above_on_four, Answers(4), 1)
 
 
 # --- sums over time ---

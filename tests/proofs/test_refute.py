@@ -59,7 +59,7 @@ def present(records, rng):
         (halved, Records(3, 0, 1, "add-remove-one"), 1, 1.2), (halved_counts, Domain(4, (0, 1, 2)), 1, 1.2),
         (present, Domain(3, (0, 1, 2)), 1, 5), (SVT4(epsilon=1.0), Answers(6), 1, 1),
         (SVT5(epsilon=1.0), Stream(), 1, 5), (SVT6(epsilon=1.0), Answers(6), 1, 1),
-        (SVT3(epsilon=1.0), Answers(6), 1, 1),
+        pytest.param(SVT3(epsilon=1.0), Answers(6), 1, 1, marks=pytest.mark.slow),
         (ReportNoisyMax3(epsilon=1.0), Answers(4), 1, 1), (ReportNoisyMax4(epsilon=1.0), Answers(4), 1, 1),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
@@ -98,6 +98,7 @@ class Exact(Mechanism):
         return sum(dataset) + rng.laplace(0, 1.0, size)
 
 
+@pytest.mark.slow
 def test_a_claim_that_just_holds_is_never_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     # a small pilot chooses an event by luck; fresh samples do not repeat it
     monkeypatch.setattr(refute, "PILOT", ((6, 300),))

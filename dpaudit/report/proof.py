@@ -1,0 +1,213 @@
+"""What a proof ended with, on the console and as JSON, and the words that all formats share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Refuted, Unknown
+from dpaudit.report.datasets import Part, compare
+from dpaudit.report.numbers import count, lower, nearest, percent
+from dpaudit.report.terminal_text import Rows, columns
+from dpaudit.results.datasets import dataset_to_json
+from dpaudit.results.plain import flat
+
+FORMAT_VERSION = "1.0"
+VERDICTS: dict[type, str] = {Proof: "PROVED", Refuted: "REFUTED", Unknown: "UNKNOWN"}
+EXIT_CODES: dict[type, int] = {Proof: 0, Refuted: 1, Unknown: 3}
+_STYLES: dict[type, str] = {Proof: "bold green", Refuted: "bold red", Unknown: "bold yellow"}
+_LABELS = 10
+_WIDTH = 80
+_LONGEST = 10**6
+"""Largest denominator of a fraction that is shown as one."""
+_MOST_SHIFTS = 7
+"""Shifts of one line that are listed."""
+
+
+def verdict(outcome: Outcome) -> str:
+    """PROVED, REFUTED or UNKNOWN."""
+    return VERDICTS[type(outcome)]
+
+
+def headline(outcome: Outcome) -> str:
+    """What is proved, refuted or unknown, without the verdict."""
+    claimed = fraction(outcome.claimed)
+    match outcome:
+        case Proof():
+            return f"{outcome.program} is ε-DP with ε = {number(outcome.epsilon)}, claimed {claimed}"
+        case Refuted():
+            return f"{outcome.program} is not ε-DP with the claimed ε = {claimed}"
+        case Unknown():
+            return f"{outcome.program} with ε = {claimed} is neither proved nor refuted"
+
+
+def proof_line(outcome: Outcome) -> str:
+    """The verdict on one line."""
+    return flat(f"{verdict(outcome)} · {headline(outcome)}")
+
+
+def proof_block(outcome: Outcome) -> Rows:
+    """The outcome as a block, laid out as an audit is."""
+    block = Rows(label_width=_LABELS)
+    head = Text(verdict(outcome), _STYLES[type(outcome)])
+    head.append(f" · {flat(headline(outcome))}", "bold")
+    block.line(head, indent=0)
+    label = ""
+    for name, text in _rows(outcome):
+        block.labelled("" if name == label else name, flat(text))
+        label = name
+    return block
+
+
+def proof_text(outcome: Outcome) -> str:
+    """What the command line prints, without colour, 80 columns wide."""
+    out = StringIO()
+    Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False).print(proof_block(outcome))
+    return out.getvalue().rstrip("\n")
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, str]]:
+    rows = [("for", outcome.scope)]
+    match outcome:
+        case Proof():
+            if outcome.alignment:
+                rows += [("noise", line) for line in columns([_noise_cells(noise) for noise in outcome.alignment])]
+            rows += [("paths", count(outcome.paths)), *(("assumes", text) for text in outcome.assumptions)]
+        case Refuted():
+            rows += [
+                *(("pair", line) for line in _pair_lines(outcome)), ("event", outcome.event),
+                ("counts", counts(outcome)), ("bound", f"{bound(outcome)} (claim {fraction(outcome.claimed)})"),
+            ]
+        case Unknown():
+            rows.append(("why", outcome.reason))
+            if outcome.place is not None:
+                rows.append(("line", f"{outcome.place}: {outcome.place.source}"))
+            if outcome.remedy:
+                rows.append(("remedy", outcome.remedy))
+    if not isinstance(outcome, Proof) and outcome.least is not None:
+        rows.append(("alignment", f"needs ε = {number(outcome.least)}"))
+    return rows
+
+
+def _noise_cells(noise: NoiseLine) -> tuple[str, ...]:
+    return noise.noise, str(noise.place), f"shift {shifts(noise)}", f"costs {number(noise.cost)}"
+
+
+def shifts(noise: NoiseLine) -> str:
+    """The shifts of a line's draws: "0, +2"; of many, the first and the last ones."""
+    shown = [signed(shift) for shift in noise.shifts]
+    if len(shown) > _MOST_SHIFTS:
+        shown = [*shown[:3], "…", *shown[-3:]]
+    return ", ".join(shown)
+
+
+def signed(shift: Fraction) -> str:
+    """A shift with its sign: "0", "+2", "−1/3"."""
+    sign = "+" if shift > 0 else "−" if shift < 0 else ""
+    return sign + fraction(abs(shift))
+
+
+def number(value: Fraction) -> str:
+    """A fraction with its decimal: "1", "1/10 (0.1)"; the decimal alone where the fraction is long."""
+    shown = fraction(value)
+    return f"{shown} ({nearest(float(value), digits=6)})" if "/" in shown else shown
+
+
+def fraction(value: Fraction) -> str:
+    """A fraction: "1", "1/10"; a decimal where it is long."""
+    return str(value) if value.denominator <= _LONGEST else nearest(float(value), digits=6)
+
+
+def bound(outcome: Refuted) -> str:
+    """The lower confidence bound on ε, rounded down."""
+    return f"ε ≥ {lower(outcome.epsilon, float(outcome.claimed))} with {percent(outcome.confidence)} confidence"
+
+
+def counts(outcome: Refuted) -> str:
+    """How often the event was seen on D and on D′."""
+    (hits, others), samples = outcome.counts, count(outcome.samples)
+    return f"{count(hits)} of {samples} samples of D, {count(others)} of {samples} of D′"
+
+
+def pair_parts(outcome: Refuted, *, limit: int = 24) -> list[Part]:
+    """D and D′ with what differs between them."""
+    left, right = (json.loads(json.dumps(dataset_to_json(dataset))) for dataset in outcome.pair)
+    return compare(left, right, limit=limit)
+
+
+def _pair_lines(outcome: Refuted) -> list[str]:
+    return [
+        f"{name:3}{excerpt.text()}" + (f"  ({excerpt.size})" if excerpt.size else "")
+        for part in pair_parts(outcome, limit=12) for name, excerpt in (("D", part.left), ("D′", part.right))
+    ]
+
+
+def proof_json(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as JSON values; fractions are text."""
+    values: dict[str, Any] = {
+        "format_version": FORMAT_VERSION, "verdict": verdict(outcome).lower(), "program": outcome.program,
+        "scope": outcome.scope, "claimed": str(outcome.claimed), "seconds": round(outcome.seconds, 3),
+    }
+    match outcome:
+        case Proof():
+            values |= {
+                "epsilon": str(outcome.epsilon), "paths": outcome.paths, "assumptions": list(outcome.assumptions),
+                "alignment": [
+                    {
+                        **_place(noise.place), "noise": noise.noise, "cost": str(noise.cost),
+                        "shifts": [str(shift) for shift in noise.shifts],
+                    }
+                    for noise in outcome.alignment
+                ],
+                "certificate": outcome.certificate,
+            }
+        case Refuted():
+            values |= {
+                "epsilon_at_least": outcome.epsilon, "confidence": outcome.confidence, "event": outcome.event,
+                "pair": [dataset_to_json(dataset) for dataset in outcome.pair], "counts": list(outcome.counts),
+                "samples": outcome.samples, "least": _text(outcome.least),
+            }
+        case Unknown():
+            values |= {
+                "reason": outcome.reason, "remedy": outcome.remedy, "least": _text(outcome.least),
+                **_place(outcome.place),
+            }
+    return values
+
+
+def _place(place: Place | None) -> dict[str, str | None]:
+    return {"line": None if place is None else str(place), "source": None if place is None else place.source}
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def method(outcome: Outcome) -> Sequence[str]:
+    """How the verdict was made."""
+    followed = (
+        "The program's source is followed on symbols in place of the data. On every execution path, a linear program "
+        "finds the cheapest shift of the noise with which D′ takes the same path to the same output. It is solved for "
+        "every extreme difference of D and D′, rounded to fractions, and checked exactly. Noise with scale b whose "
+        "draw moves by s costs |s|/b, and the costs on one path add up to ε."
+    )
+    match outcome:
+        case Proof():
+            return (
+                followed, "Before the proof was given, the program itself ran on concrete datasets, and did what was "
+                "followed."
+            )
+        case Refuted():
+            return (
+                followed, "No proof was found. Candidate pairs and events were compared on pilot samples; "
+                "then one event was counted on fresh samples of one pair, and the bound on ε is by Clopper and "
+                "Pearson, with the error shared among the interim analyses."
+            )
+        case Unknown():
+            return followed, "Neither a proof nor a violation was found. This says nothing about the claim."
