@@ -26,6 +26,7 @@ mutants: ## apply small mistakes to a copy of the engine, one at a time, and exp
 
 tables: ## write reports/README.md from the verdicts in reports/*.csv
 	$(PYTHON) tools/verdicts.py
+	$(PYTHON) tools/proofs.py
 
 docs: ## build the site into docs/_build/html; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html

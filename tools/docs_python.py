@@ -46,21 +46,10 @@ PAGES = (
                 "audit", "audit_samples", "audit_scores", "audit_guesses", "count_guesses", "assert_private",
                 "trace", "verify", "worst", "compare", "load", "command", "Result", "ScoresResult", "GuessesResult",
                 "PrivacyViolation", "InconclusiveAudit", "Interrupted", "audit_stability", "assert_stable",
-                "StabilityResult", "StabilityViolation",
+                "StabilityResult", "StabilityViolation", "prove", "Proof", "Refuted", "Unknown", "Answers", "Stream",
+                "Records", "Domain", "check_certificate",
             ),
             "dpaudit.api.guesses": ("Guesses",),
-        },
-    ),
-    Page(
-        "proofs",
-        "Proofs",
-        "{py:func}`dpaudit.prove`, its scopes and its outcomes; {doc}`../../../how-to/prove` shows them.",
-        ("dpaudit.proofs.prove", "dpaudit.proofs.scopes", "dpaudit.proofs.results", "dpaudit.proofs.check"),
-        {
-            "dpaudit.proofs.prove": ("prove",),
-            "dpaudit.proofs.scopes": ("Answers", "Stream", "Records", "Domain"),
-            "dpaudit.proofs.results": ("Proof", "Refuted", "Unknown", "NoiseLine", "Place"),
-            "dpaudit.proofs.check": ("check_certificate",),
         },
     ),
     Page(

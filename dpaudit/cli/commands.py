@@ -544,9 +544,12 @@ def prove_command(
                      rich_help_panel=SCOPE),
     ] = None,
     refute: Annotated[
-        bool, typer.Option("--refute/--no-refute", help="Look for a violation by sampling if nothing is proved.")
+        bool, typer.Option("--refute/--no-refute", help="Look for a violation by sampling if nothing is proved.",
+                           rich_help_panel=SEED.panel)
     ] = True,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the samples.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of the samples.", rich_help_panel=SEED.panel)
+    ] = 0,
     certificate: Annotated[
         str | None,
         typer.Option("--certificate", metavar="FILE", help="Write the certificate of a proof.",

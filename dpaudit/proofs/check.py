@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -15,12 +16,16 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
     decision and each output, and that the shift costs at most ε. It takes the list of paths for granted.
     """
     try:
-        epsilon, claimed = Fraction(certificate["epsilon"]), Fraction(certificate["claimed"])
+        epsilon, claimed = _number(certificate["epsilon"]), _number(certificate["claimed"])
         if epsilon > claimed * (1 + ROUNDING):
             return f"ε = {epsilon} is above the claimed {claimed}."
         if certificate["kind"] == "stream":
             return _stream(certificate, epsilon)
+        if certificate["kind"] != "paths" or not certificate["paths"]:
+            return "It has no paths."
         for number, path in enumerate(certificate["paths"]):
+            if not path["differences"]:
+                return f"path {number}: it has no differences."
             for place, (difference, shift) in enumerate(zip(path["differences"], path["shifts"], strict=True)):
                 where = f"path {number}, difference {place}"
                 wrong = _step(path["draws"], path["rows"], difference, shift)
@@ -33,20 +38,26 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
     return None
 
 
+def _number(text: Any) -> Fraction:
+    if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,400}(/\d{1,400})?", text):
+        raise ValueError(f"{str(text)[:40]!r} is no fraction.")
+    return Fraction(text)
+
+
 def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
     """What a shift costs, or a sentence that says what is wrong with it."""
-    moved = [Fraction(each) for each in shift]
+    moved = [_number(each) for each in shift]
     if len(moved) != len(draws) or len(difference) != len(rows):
         return "the numbers of draws and shifts, or of rows and differences, differ."
     for row, change in zip(rows, difference, strict=True):
         if any(int(index) < 0 for index in row["noise"]):
             return "the number of a draw is below 0."
-        total = Fraction(change) + sum((Fraction(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
+        total = _number(change) + sum((_number(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
         if total < 0 or (row["equal"] and total):
             return f"the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}."
     cost = Fraction(0)
     for draw, amount in zip(draws, moved, strict=True):
-        scale, kind = Fraction(draw["scale"]), draw["kind"]
+        scale, kind = _number(draw["scale"]), draw["kind"]
         if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "rounded", "one-sided",
                                        "uniform", "normal", "maximum"):
             return f"noise {kind}({scale}) is not known."
@@ -62,17 +73,19 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
 
 def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
     """Each step from one state of the loop to another is paid for by the fall of the potential."""
-    potential = [Fraction(each) for each in certificate["potentials"]]
-    shifts = [[Fraction(each) for each in state] for state in certificate["carried"]]
+    potential = [_number(each) for each in certificate["potentials"]]
+    shifts = [[_number(each) for each in state] for state in certificate["carried"]]
     held = certificate["carried_draws"]
     if shifts[0] or [len(each) for each in held] != [len(each) for each in shifts]:
         return "the start carries draws, or the draws that states carry are not those that are shifted."
     if min(potential, default=Fraction(0)) < 0 or potential[0] > epsilon:
         return f"the potential of the start is {potential[0]}, or some potential is below 0; ε is {epsilon}."
+    if not certificate["steps"] or not all(step["differences"] for step in certificate["steps"]):
+        return "It has no steps, or a step without differences."
     for number, step in enumerate(certificate["steps"]):
         before, after = step["from"], step["to"]
         for difference, shift in zip(step["differences"], step["shifts"], strict=True):
-            kept, fresh = len(shifts[before]), [Fraction(each) for each in shift]
+            kept, fresh = len(shifts[before]), [_number(each) for each in shift]
             taken = [] if after is None else [int(index) for index in step["carries"]]
             if min(taken, default=0) < 0 or fresh[:kept] != shifts[before] or (
                 after is not None and [fresh[index] for index in taken] != shifts[after]
@@ -85,7 +98,7 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
             if isinstance(cost, str):
                 return f"step {number}: {cost}"
             for draw, amount in zip(step["draws"][:kept], fresh, strict=False):
-                cost -= abs(amount) / Fraction(draw["scale"])
+                cost -= abs(amount) / _number(draw["scale"])
             if cost + (potential[after] if after is not None else 0) > potential[before]:
                 return f"step {number}: it costs {cost}, more than the potential falls."
     return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.language.mechanism import Mechanism
+from dpaudit.options import EPSILON
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.refute import refuted
@@ -58,7 +59,7 @@ def _claimed(target: Any, epsilon: float | Fraction | None) -> Fraction:
     if epsilon is None:
         claim = target.claim if isinstance(target, Mechanism) else None
         if claim is None:
-            raise UsageError("Give the ε to prove, as epsilon.")
+            raise UsageError("Give the ε to prove, with {}.", EPSILON)
         if claim.delta:
             raise UsageError("Only claims with δ = 0 are proved; this one has δ = {}.", claim.delta)
         epsilon = claim.epsilon

@@ -590,7 +590,7 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
     try:
         attempt.replay(Answers(REPLAYED, by=scope.by))
     except Unsupported as error:
-        return attempt.unknown(error.reason, error.remedy, error.place, least)
+        return attempt.unknown(error.reason, error.remedy, error.place)
     return Proof(
         least, attempt.claimed, attempt.name, str(scope), _lines(loop, shifts), len(loop.steps),
         ASSUMPTIONS, _certificate(attempt, loop, carried, shifts, potentials),

@@ -84,14 +84,14 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
                 *(("pair", line) for line in _pair_lines(outcome)), ("event", outcome.event),
                 ("counts", counts(outcome)), ("bound", f"{bound(outcome)} (claim {fraction(outcome.claimed)})"),
             ]
+            if outcome.least is not None:
+                rows.append(("alignment", f"needs ε = {number(outcome.least)}"))
         case Unknown():
             rows.append(("why", outcome.reason))
             if outcome.place is not None:
                 rows.append(("line", f"{outcome.place}: {outcome.place.source}"))
             if outcome.remedy:
                 rows.append(("remedy", outcome.remedy))
-    if not isinstance(outcome, Proof) and outcome.least is not None:
-        rows.append(("alignment", f"needs ε = {number(outcome.least)}"))
     return rows
 
 

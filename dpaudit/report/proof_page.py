@@ -106,6 +106,9 @@ def _scale(outcome: Outcome) -> _View:
     """The chart of the claim, the bound, and the ε of the alignment."""
     claim = float(outcome.claimed)
     proved = outcome.epsilon if isinstance(outcome, Proof) else outcome.least
+    if not isinstance(outcome, Proof) and proved is not None and proved <= outcome.claimed:
+        # found, but not what the program does
+        proved = None
     least = float(outcome.epsilon) if isinstance(outcome, Refuted) else 0.0
     end = max(claim, least, 0.0 if proved is None else float(proved)) * _WIDER
 

@@ -145,6 +145,13 @@ def test_a_page_without_shifts_has_no_picture() -> None:
     assert [values["cx"] for tag, values in Tags(page(noisy)).opened if tag == "circle"] == ["50.0%"]
 
 
+@pytest.mark.parametrize(("least", "is_shown"), [(None, False), (Fraction(1, 20), False), (Fraction(7, 40), True)])
+def test_an_alignment_is_drawn_if_it_needs_more_than_the_claim(least: Fraction | None, is_shown: bool) -> None:
+    # one that needs less is of no program: it was found, and the program did something else
+    assert ("ε = 7/40 (0.175)" in page(replace(UNKNOWN, least=least))) is is_shown
+    assert ("the least ε with which shifts" in page(replace(UNKNOWN, least=least))) is is_shown
+
+
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
 def test_a_page_holds_its_data_and_how_to_get_it_again(outcome: Outcome) -> None:
     text = page(outcome)
