@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.paths import CannotMerge
-from dpaudit.proofs.values import Native, concrete
+from dpaudit.proofs.values import Native, concrete, is_plain
 
 Interpreter: TypeAlias = Any
 """`interpreter.Interpreter`, which imports this module."""
@@ -47,6 +47,8 @@ class Array:
         """A value of the program as an array."""
         if isinstance(value, Array):
             return value
+        if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+            raise interpreter.refused(f"An array of class {type(value).__name__} is not followed.")
         if isinstance(value, np.ndarray):
             kinds = {"f": "float", "i": "int", "u": "int", "b": "bool"}
             if value.dtype not in (np.float64, np.int64, np.bool_):
@@ -104,6 +106,8 @@ class Array:
                 raise interpreter.refused("This index of an array is not followed.")
             return index
         if isinstance(index, Condition):
+            raise interpreter.refused("A condition is used as an index.")
+        if isinstance(index, Cell) and index.is_condition:
             raise interpreter.refused("A condition is used as an index.")
         if isinstance(index, Form | Cell):
             return index
@@ -170,7 +174,9 @@ class Array:
             for value in values
         ]
         for value in arrays:
-            if not isinstance(value, (Array, *_SCALARS)):
+            if not isinstance(value, (Array, *_SCALARS)) or not (
+                isinstance(value, Array) or is_symbolic(value) or is_plain(value)
+            ):
                 raise interpreter.refused(f"A value of type {type(value).__name__} is combined with an array.")
             if isinstance(value, Cell):
                 kind_of(interpreter, value)
@@ -302,6 +308,8 @@ def _bare(value: Any) -> Any:
 
 def kind_of(interpreter: Interpreter, value: Any) -> str:
     """numpy's kind of a number."""
+    if not is_symbolic(value) and not is_plain(value):
+        raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
     if isinstance(value, bool | np.bool_ | Condition):
         return "bool"
     if isinstance(value, int | np.integer):

@@ -27,6 +27,8 @@ class Form:
     constant: Fraction = Fraction(0)
     records: dict[int, RecordFunction] = field(default_factory=dict)
     draws: dict[int, Fraction] = field(default_factory=dict)
+    is_int: bool = False
+    """Whether it is known to be an int, not a float."""
 
     @property
     def has_data(self) -> bool:

@@ -7,6 +7,7 @@ itself, if it is known to have no side effects.
 
 from __future__ import annotations
 
+import abc
 import ast
 import builtins
 import functools
@@ -49,6 +50,7 @@ from dpaudit.proofs.values import (
     Random,
     Started,
     concrete,
+    is_deep_plain,
     is_fixed,
     is_plain,
     plain,
@@ -157,7 +159,7 @@ class Interpreter:
             return Form(Fraction(self.path.decide(value, self.place)))
         if isinstance(value, Random | Noise | Compared | AppliedTo | Native | Bound | Interpreted):
             raise self.refused("Something that is no number is computed with.", "Draw from it first.")
-        if isinstance(value, NUMBERS):
+        if isinstance(value, NUMBERS) and is_plain(value):
             with suppress(DpauditError):
                 return constant(value)
             raise self.refused(f"The number {value!r} is not finite.")
@@ -236,7 +238,7 @@ class Interpreter:
         if plain(yes) and plain(no) and type(yes) is not type(no):
             # which of them it is can be seen from its type
             raise CannotMerge
-        booleans = [isinstance(each, bool) or (isinstance(each, Cell) and each.is_condition) for each in (yes, no)]
+        booleans = [_is_truth(each) for each in (yes, no)]
         if any(booleans) and not all(booleans):
             raise CannotMerge
         for each in (yes, no):
@@ -271,6 +273,9 @@ class Interpreter:
         for one, other, swapped in ((left, right, False), (right, left, True)):
             if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
                 return self.cell(one, self._each(one, other, _BINARY[operation], swapped=swapped))
+        for value in (left, right):
+            if not is_symbolic(value) and not is_plain(value):
+                raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
         x, y = self.number(left), self.number(right)
         if operation is ast.Add:
             return (x.plus(y))
@@ -295,6 +300,8 @@ class Interpreter:
         raise self.refused(f"The operator {symbol} of a number that depends on the data or on noise.", _LINEAR)
 
     def _each(self, one: Cell, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool) -> Table:
+        if not all(map(is_fixed, one.function.values if isinstance(one.function, Table) else ())):
+            raise self.refused("Records of this class are not computed with.")
         try:
             table = combine(one, other, operation, swapped=swapped)
             if not all(map(is_fixed, table.values)):
@@ -353,7 +360,9 @@ class Interpreter:
         """Calls a function without side effects on values without symbols."""
         try:
             return function(*values, **keywords)
-        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        except (Unsupported, CannotMerge):
+            raise
+        except Exception as error:
             raise self.refused(f"The program raises {type(error).__name__}: {error}") from None
 
     def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
@@ -442,7 +451,7 @@ class Interpreter:
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         if (known := self.library.known(callee)) is not None:
             return self.made(known(self, *args, **keywords))
-        if isinstance(callee, functools.partial):
+        if type(callee) is functools.partial:
             return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
         if isinstance(callee, type):
             return self.construct(callee, args, keywords)
@@ -466,8 +475,7 @@ class Interpreter:
             return self.exponential_mechanism(*args, **keywords)
         if kind is Applied:
             return AppliedTo(*args, **keywords)
-        known = issubclass(kind, Product | Mechanism) or (_is_ours(kind) and is_dataclass(kind))
-        if known and all(map(concrete, (*args, *keywords.values()))):
+        if _is_plainly_made(kind) and all(map(_is_frozen, (*args, *keywords.values()))):
             return self.plainly(kind, *args, **keywords)
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
@@ -619,6 +627,8 @@ class Interpreter:
                 for target in targets:
                     self.assign(target, result, scope)
             case ast.AnnAssign(target=target, value=value):
+                if not isinstance(target, ast.Name):
+                    raise self.refused("This annotation is not followed.")
                 if value is not None:
                     self.assign(target, self.evaluate(value, scope), scope)
             case ast.AugAssign():
@@ -653,13 +663,21 @@ class Interpreter:
             case ast.FunctionDef():
                 if statement.decorator_list:
                     raise self.refused("A decorated function inside the program is not followed.")
+                notes = [statement.returns, *(
+                    each.annotation for each in ast.walk(statement.args) if isinstance(each, ast.arg)
+                )]
+                if any(
+                    isinstance(each, ast.Call | ast.NamedExpr | ast.Yield) for note in notes if note is not None
+                    for each in ast.walk(note)
+                ):
+                    raise self.refused("This annotation is not followed.")
                 scope.values[statement.name] = self.closure(statement, statement.name, scope)
             case ast.Assert(test=test):
-                if not self.truth(self.evaluate(test, scope)):
+                if __debug__ and not self.truth(self.evaluate(test, scope)):
                     raise self.refused("An assertion fails on some path.", "Return a value instead.")
             case ast.Import(names=names):
                 for alias in names:
-                    module = _imported(self, alias.name)
+                    module = _imported(self, alias.name, whole=alias.asname is not None)
                     scope.values[alias.asname or alias.name.partition(".")[0]] = module
             case ast.ImportFrom(module=str(name), names=names, level=0):
                 module = _imported(self, name, whole=True)
@@ -703,8 +721,10 @@ class Interpreter:
         if isinstance(container, Array):
             container.store(self, index, value)
             return
-        if not isinstance(container, list | dict):
+        if type(container) not in (list, dict):
             raise self.refused(f"An item of a {type(container).__name__} is changed.")
+        if isinstance(container, dict) and not all(map(is_fixed, container)):
+            raise self.refused("This change of a dict is not followed.")
         if not self.owns(container):
             raise self.refused("A container from outside the program, or the data, is changed.", _STATE)
         if not concrete(index):
@@ -766,6 +786,8 @@ class Interpreter:
     def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
         """container[index] += value where the index depends on one record."""
         single = self.number(index).single()
+        if _is_truth(index) or (isinstance(index, Form) and not index.is_int):
+            raise self.refused("An item is looked up by a number that may be no whole number.", "Use int(...).")
         if single is None or not single[1].is_whole or isinstance(container, dict):
             raise self.refused("A place that depends on the data or on noise is written to.", "Use np.bincount.")
         length = self.length(container)
@@ -950,7 +972,8 @@ class Interpreter:
                 for key, value in zip(keys, values, strict=True):
                     if key is None:
                         raise self.refused("`**` in a dict is not followed.")
-                    made[self.hashable(self.evaluate(key, scope))] = self.evaluate(value, scope)
+                    name = self.hashable(self.evaluate(key, scope))
+                    made[name] = self.evaluate(value, scope)
                 return self.own(made)
             case ast.Set(elts=parts):
                 return self.own({self.hashable(part) for part in list(self.parts(parts, scope))})
@@ -1086,6 +1109,8 @@ class Interpreter:
                     return value.negated()
                 return not self.truth(value)
             case ast.USub():
+                if isinstance(value, Cell) and isinstance(value.function, Table):
+                    return self.cell(value, self._each(value, None, lambda x, _: -x, swapped=False))
                 return self.plainly(operator.neg, value) if not is_symbolic(value) else self.binary(ast.Mult, -1, value)
             case ast.UAdd():
                 return value if is_symbolic(value) else self.plainly(operator.pos, value)
@@ -1158,12 +1183,14 @@ class Interpreter:
         return self.compare(left, symbol, right)
 
     def contained(self, value: Any, container: Any) -> Any:
-        if isinstance(container, range) or not isinstance(container, list | tuple | set | frozenset | dict | str):
+        if type(container) not in (list, tuple, set, frozenset, dict, str):
             raise self.refused("`in` is followed for lists, tuples, sets and dicts.")
+        if is_deep_plain(value) and is_deep_plain(container):
+            return self.plainly(operator.contains, container, value)
+        if type(container) is dict and all(map(is_fixed, container)) and is_fixed(value):
+            return self.plainly(operator.contains, container, value)
         if concrete(value) and concrete(container):
-            return self.plainly(operator.contains, container, value)
-        if not is_symbolic(value) and isinstance(container, dict) and concrete(tuple(container)) and concrete(value):
-            return self.plainly(operator.contains, container, value)
+            raise self.refused("`in` with objects of other classes is not followed.")
         if isinstance(container, str):
             raise self.refused("`in` of a string and a record is not followed.")
         found: Any = False
@@ -1239,14 +1266,16 @@ class Interpreter:
     def made(self, value: Any) -> Any:
         """Notes where an iterator was made: one from outside a merge must not be advanced by one side of it."""
         if isinstance(value, Iterator):
-            self.iterators[id(value)] = value, self.path.merging
+            self.iterators.setdefault(id(value), (value, self.path.merging))
         return value
 
     def advancing(self, value: Any) -> None:
         """An iterator is about to be advanced."""
         if isinstance(value, Iterator):
             known, level = self.iterators.get(id(value), (None, 0))
-            if (level if known is value else 0) < self.path.merging:
+            if known is not value:
+                raise self.refused("An iterator from outside the program is advanced.", _STATE)
+            if level < self.path.merging:
                 raise CannotMerge
 
     def iterate(self, value: Any) -> Iterable[Any]:
@@ -1254,14 +1283,14 @@ class Interpreter:
         self.advancing(value)
         if isinstance(value, Array | np.ndarray):
             return Array.items(self, value)
-        if isinstance(value, list):
-            return iter(value)
-        if isinstance(value, tuple | range | str | dict | types.GeneratorType) or type(value) in ITERATORS:
-            return iter(value)  # type: ignore[no-any-return]
-        if isinstance(value, set | frozenset):
+        if type(value) in (list, tuple, range, str, dict, types.GeneratorType) or type(value) in ITERATORS:
+            items: Iterable[Any] = iter(value)
+            return items
+        if type(value) in (set, frozenset):
             if len(value) > 1:
                 raise self.refused("The order of a set is not followed.", "Sort it.")
-            return iter(value)
+            several: Iterable[Any] = iter(value)
+            return several
         if hasattr(value, "__dpaudit_items__"):
             return value.__dpaudit_items__(self)  # type: ignore[no-any-return]
         raise self.refused(f"A loop over a value of type {type(value).__name__} is not followed.")
@@ -1271,24 +1300,23 @@ class Interpreter:
             return value.length(self)
         if hasattr(value, "__dpaudit_length__"):
             return value.__dpaudit_length__(self)
-        if isinstance(value, list | tuple | dict | set | frozenset | str | range):
+        if type(value) in (list, tuple, dict, set, frozenset, str, range):
             return len(value)
         if isinstance(value, np.ndarray) and value.ndim:
             return len(value)
         raise self.refused(f"The length of a value of type {type(value).__name__} is not followed.")
 
     def plain(self, value: Any) -> Any:
-        """A constant form as a number of Python."""
+        """A constant form as a number of Python; a float, unless it is known to be an int."""
         if isinstance(value, Form) and not value.has_data and not value.has_noise:
-            number = value.constant
-            return int(number) if number.denominator == 1 else float(number)
+            return int(value.constant) if value.is_int else float(value.constant)
         return value
 
     def hashable(self, value: Any) -> Any:
         if not concrete(value):
             raise self.refused("A value that depends on the data or on noise is used as a key.",
                         "Count with np.bincount, or over a fixed list of keys.")
-        if not is_plain(value):
+        if not is_fixed(value) and not (type(value) is frozenset and is_deep_plain(value)):
             raise self.refused(f"A key of type {type(value).__name__} is not followed.")
         self.plainly(hash, value)
         return value
@@ -1303,17 +1331,19 @@ class Interpreter:
         if isinstance(container, Cell) and isinstance(container.function, Table) and concrete(index):
             return self.cell(container, self._each(container, index, operator.getitem, swapped=False))
         if isinstance(index, Cell) and isinstance(index.function, Table) and concrete(container):
-            if not isinstance(container, list | tuple | dict | str):
+            if type(container) not in (list, tuple, dict, str) or not is_deep_plain(container):
                 raise self.refused("This lookup by a record is not followed.")
             return self.cell(index, self._each(index, container, operator.getitem, swapped=True))
-        if isinstance(container, list | tuple | str | range | dict):
+        if type(container) in (list, tuple, str, range, dict):
             if isinstance(index, Cell | Form) and isinstance(container, list | tuple) and concrete(container):
                 return self.looked_up(container, index)
+            if isinstance(container, dict) and not (is_fixed(index) and all(map(is_fixed, container))):
+                raise self.refused("This lookup in a dict is not followed.")
             if not concrete(index):
                 raise self.refused("An item is looked up by a number that depends on the data or on noise.")
             made = self.plainly(operator.getitem, container, index)
             return self.own(made) if isinstance(index, slice) and isinstance(made, list) else made
-        if isinstance(container, type):
+        if any(container is each for each in (list, tuple, dict, set, frozenset, type)):
             return container  # list[float]
         raise self.refused(f"An item of a value of type {type(container).__name__} is not followed.")
 
@@ -1327,6 +1357,8 @@ class Interpreter:
             raise self.refused("An index may be outside of the list for some record.")
         if len({type(each) for each in container[int(low):int(high) + 1]}) > 1:
             raise self.refused("Items of several types are looked up by a record.")
+        if _is_truth(container[int(low)]) or (isinstance(index, Form) and not index.is_int) or _is_truth(index):
+            raise self.refused("An item is looked up by a number that may be no whole number.", "Use int(...).")
         value = self.number(container[int(low)])
         for place in range(int(low) + 1, int(high) + 1):
             hit = self.compare(index, "==", place)
@@ -1343,8 +1375,6 @@ class Interpreter:
         if isinstance(value, Noise) and name in ("floor", "ceil"):
             return Native(name, lambda: self.rounded_noise(value))
         if isinstance(value, Form | Cell | Condition):
-            if name == "item":
-                return Native("item", lambda: value)
             raise self.refused(
                 f"The attribute {name} of a number that depends on the data or on noise is not followed."
             )
@@ -1355,10 +1385,12 @@ class Interpreter:
                 raise self.refused(f"The module {value.__name__} has no attribute {name}.")
             return getattr(value, name)
         if isinstance(value, type):
+            if type(value) not in (type, abc.ABCMeta):
+                raise self.refused(f"The class {value.__name__} has a metaclass.")
             found = inspect.getattr_static(value, name, None)
-            if isinstance(found, staticmethod):
+            if type(found) is staticmethod:
                 return found.__func__
-            if isinstance(found, classmethod):
+            if type(found) is classmethod:
                 return Bound(found.__func__, value)
             if isinstance(found, types.FunctionType):
                 return found
@@ -1390,7 +1422,7 @@ class Interpreter:
         if inspect.getattr_static(kind, "__getattribute__") is not _PLAIN_LOOKUP or hasattr(kind, "__getattr__"):
             raise self.refused(f"The class {kind.__name__} computes its attributes.")
         found = inspect.getattr_static(kind, name, None)
-        if isinstance(found, property):
+        if type(found) is property:
             if found.fget is None:
                 raise self.refused(f"The property {name} cannot be read.")
             return self.computed(found.fget, value)
@@ -1401,17 +1433,20 @@ class Interpreter:
         held = getattr(value, "__dict__", {})
         if name in held:
             return held[name]
-        if isinstance(found, functools.cached_property):
-            return self.computed(found.func, value)
+        if type(found) is functools.cached_property:
+            kept = self.computed(found.func, value)
+            if not _is_frozen(kept):
+                raise self.refused(f"The property {name} keeps a value that may change.")
+            return kept
         if value is self.answering and name == "answers":
             return Native(name, self.answers)
         if isinstance(value, Mechanism) and name == "on" and found is Mechanism.on:
             return Native("on", lambda dataset: AppliedTo(value, dataset))
         if isinstance(found, types.FunctionType):
             return Bound(found, value)
-        if isinstance(found, staticmethod):
+        if type(found) is staticmethod:
             return found.__func__
-        if isinstance(found, classmethod):
+        if type(found) is classmethod:
             return Bound(found.__func__, kind)
         if found is not None and not hasattr(type(found), "__get__"):
             return found
@@ -1513,6 +1548,28 @@ def _slot(container: Any, index: Any) -> tuple[Any, Any]:
     if isinstance(container, list):
         return id(container), index % len(container)
     return id(container), index
+
+
+def _is_plainly_made(kind: type) -> bool:
+    """Whether an object of a class is made by dataclasses and dpaudit alone."""
+    if type(kind) not in (type, abc.ABCMeta) or not is_dataclass(kind):
+        return False
+    if _is_ours(kind):
+        return True
+    made = inspect.getattr_static(kind, "__init__", None), inspect.getattr_static(kind, "__post_init__", None)
+    return (
+        issubclass(kind, Mechanism) and getattr(getattr(made[0], "__code__", None), "co_filename", "") == "<string>"
+        and _is_ours(made[1]) and inspect.getattr_static(kind, "__new__") is object.__new__
+    )
+
+
+def _is_frozen(value: Any) -> bool:
+    """Whether nothing can change a value: plain scalars, and dataclasses of dpaudit and its catalogue."""
+    if type(value) is tuple:
+        return all(map(_is_frozen, value))
+    if _is_ours(type(value)) and is_dataclass(value):
+        return all(_is_frozen(getattr(value, each.name)) for each in fields(value))
+    return is_fixed(value)
 
 
 def _is_truth(value: Any) -> bool:

@@ -11,6 +11,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,11 +34,9 @@ Handler = Callable[..., Any]
 
 def known(callee: Any) -> Handler | None:
     """How a function is followed; None where it is not known."""
-    try:
-        handler = _FUNCTIONS.get(callee)
-    except TypeError:
-        return None
-    if handler is None:
+    # by identity: an object may say that it is equal to a function
+    function, handler = _BY_ID.get(id(callee), (None, None))
+    if function is not callee or handler is None:
         return None
 
     def checked(interpreter: Interpreter, *args: Any, **keywords: Any) -> Any:
@@ -81,6 +80,10 @@ def _extreme(sign: int) -> Handler:
                 better = interpreter.plainly(_greater if sign > 0 else _less, keys[index], keys[best])
                 best = index if better else best
             return items[best]
+        if any(isinstance(each, bool | np.bool_ | Condition) or (
+            isinstance(each, Cell) and each.is_condition
+        ) for each in keys):
+            raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use any or all.")
         merged = _merged_extreme(interpreter, keys, sign) if key is None else None
         if merged is None and key is None and len(items) > 1:
             path, forms = interpreter.path, [interpreter.number(item).scaled(Fraction(sign)) for item in items]
@@ -221,7 +224,7 @@ def _tuple(interpreter: Interpreter, values: Any = ()) -> Any:
     return tuple(interpreter.iterate(values))
 
 
-def _dict(interpreter: Interpreter, values: Any = (), **named: Any) -> Any:
+def _dict(interpreter: Interpreter, values: Any = (), /, **named: Any) -> Any:
     if isinstance(values, dict):
         return interpreter.own({**values, **named})
     made: dict[Any, Any] = {}
@@ -266,6 +269,11 @@ def _numpy_scalar(handler: Handler) -> Handler:
 
 def truncated(interpreter: Interpreter, value: Any) -> Any:
     """int(value)."""
+    whole = _truncated(interpreter, value)
+    return replace(whole, is_int=True) if isinstance(whole, Form) else whole
+
+
+def _truncated(interpreter: Interpreter, value: Any) -> Any:
     if not is_symbolic(value):
         return interpreter.plainly(int, value)
     if isinstance(value, Cell) and isinstance(value.function, Table):
@@ -421,8 +429,7 @@ def _islice(interpreter: Interpreter, values: Any, *bounds: Any) -> Any:
 def _itertool(function: Callable[..., Any]) -> Handler:
     def handler(interpreter: Interpreter, *values: Any) -> Any:
         return interpreter.plainly(
-            function, *(list(interpreter.iterate(each)) if isinstance(each, list | tuple | range) else each
-                        for each in values)
+            function, *(each if isinstance(each, int) else list(interpreter.iterate(each)) for each in values)
         )
 
     return handler
@@ -877,15 +884,15 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
         return Native(name, lambda *args, **keywords: draw(interpreter, *args, **keywords))
     if hasattr(value, "__dpaudit_method__"):
         return value.__dpaudit_method__(interpreter, name)
-    if isinstance(value, list):
+    if type(value) is list:
         function = _LIST.get(name)
-    elif isinstance(value, dict):
+    elif type(value) is dict:
         function = _DICT.get(name)
-    elif isinstance(value, tuple):
+    elif type(value) is tuple:
         function = _TUPLE.get(name)
-    elif isinstance(value, set):
+    elif type(value) is set:
         function = _SET.get(name)
-    elif isinstance(value, str | int | float) and hasattr(value, name) and not name.startswith("_"):
+    elif type(value) in (str, int, float) and hasattr(value, name) and not name.startswith("_"):
         held = getattr(value, name)
         if callable(held):
             return Native(name, lambda *args: _on_plain(interpreter, held, args))
@@ -900,7 +907,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
 
 
 def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    args = tuple(list(each) if isinstance(each, Iterator) else each for each in args)
+    args = tuple(list(interpreter.iterate(each)) if isinstance(each, Iterator) else each for each in args)
     if not all(is_plain(each) and concrete(each) for each in args):
         raise interpreter.refused(
             "A number that depends on the data or on noise is made a string.",
@@ -989,7 +996,7 @@ def _setdefault(interpreter: Interpreter, values: dict[Any, Any], key: Any, defa
     return values.setdefault(interpreter.hashable(key), default)
 
 
-def _update(interpreter: Interpreter, values: dict[Any, Any], more: Any = (), **named: Any) -> None:
+def _update(interpreter: Interpreter, values: dict[Any, Any], more: Any = (), /, **named: Any) -> None:
     interpreter.changing(values)
     values.update(_dict(interpreter, more, **named))
 
@@ -1169,6 +1176,9 @@ NUMPY_METHODS |= {
     "ravel": _np_ravel, "flatten": _flatten, "reshape": _reshape, "fill": _fill, "dot": dot, "argsort": _np_argsort,
 }
 
+
+
+_BY_ID = {id(function): (function, handler) for function, handler in _FUNCTIONS.items()}
 
 
 def _chosen(interpreter: Interpreter, values: list[Any]) -> int:

@@ -151,6 +151,15 @@ def is_fixed(value: Any) -> bool:
     return is_plain(value) and not isinstance(value, list | dict | set | tuple)
 
 
+def is_deep_plain(value: Any) -> bool:
+    """Whether a value and everything in it is Python's or numpy's own."""
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(is_deep_plain, value))
+    if type(value) is dict:
+        return all(is_deep_plain(key) and is_deep_plain(held) for key, held in value.items())
+    return is_plain(value)
+
+
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
     if is_symbolic(value) or isinstance(value, _SYMBOLS):

@@ -80,11 +80,13 @@ class RandomProgram:
     Args:
         source: defines `program(data, rng)`.
         scope: the datasets.
-        losses: the largest log-ratio of output probabilities of two datasets.
+        probabilities: of the discrete parts of the outputs on a dataset.
+        losses: the largest log-ratio of output probabilities (and densities) of two datasets.
     """
 
     source: str
     scope: Scope
+    probabilities: Callable[[Vector], Probabilities]
     losses: Callable[[Vector, Vector], float]
 
     def lower_bound(self, rng: random.Random, pairs: int) -> float:
@@ -236,7 +238,10 @@ def random_tree(rng: random.Random) -> RandomProgram:
         return Branch(comparison(), node(depth - 1), node(depth - 1))
 
     tree = Branch(comparison(), node(1), node(rng.randint(0, 2)))
-    return RandomProgram(_tree_source(tree, scales, rng), scope, lambda one, two: _tree_loss(tree, scales, one, two))
+    return RandomProgram(
+        _tree_source(tree, scales, rng), scope, lambda data: _tree_probabilities(tree, scales, data),
+        lambda one, two: _tree_loss(tree, scales, one, two),
+    )  # fmt: skip
 
 
 def _tree_source(tree: Node, scales: Vector, rng: random.Random) -> str:
@@ -295,14 +300,17 @@ def _leaves(node: Node, data: Vector, taken: tuple[tuple[Vector, float], ...] = 
     yield from _leaves(node.no, data, (*taken, (opposite, no)))
 
 
+def _tree_probabilities(tree: Node, scales: Vector, data: Vector) -> Probabilities:
+    found: Counter[Any] = Counter()
+    for leaf, constraints in _leaves(tree, data):
+        found[leaf.label] += probability(constraints, scales)
+    return dict(found)
+
+
 def _tree_loss(tree: Node, scales: Vector, one: Vector, two: Vector) -> float:
+    first_law, second_law = (_tree_probabilities(tree, scales, data) for data in (one, two))
+    loss = max(log_ratio(first_law[label], second_law[label]) for label in first_law)
     leaves = [list(_leaves(tree, data)) for data in (one, two)]
-    loss = 0.0
-    by_output: list[Counter[Any]] = [Counter(), Counter()]
-    for law, found in zip(by_output, leaves, strict=True):
-        for leaf, constraints in found:
-            if leaf.scale is None:
-                law[leaf.label] += probability(constraints, scales)
     # a leaf that releases a number is compared by itself if no other leaf has its label
     several = Counter(leaf.label for leaf, _ in leaves[0])
     for (leaf, first), (_, second) in zip(*leaves, strict=True):
@@ -320,7 +328,7 @@ def _tree_loss(tree: Node, scales: Vector, one: Vector, two: Vector) -> float:
                     for constraints, value in zip((first, second), values, strict=True)
                 ]
                 loss = max(loss, log_ratio(*densities))
-    return max([loss, *(log_ratio(by_output[0][label], by_output[1][label]) for label in by_output[0])])
+    return loss
 
 
 def _given_first(constraints: Any, first: float, scales: Vector) -> float:
@@ -397,7 +405,7 @@ def random_loop(rng: random.Random) -> RandomProgram:
         first, second = law(one), law(two)
         return max(log_ratio(first[output], second[output]) for output in first)
 
-    return RandomProgram("\n".join(lines) + "\n", scope, losses)
+    return RandomProgram("\n".join(lines) + "\n", scope, law, losses)
 
 
 # --- noisy maxima ---
@@ -443,7 +451,9 @@ def random_maximum(rng: random.Random) -> RandomProgram:
             for i in range(size)
         )
 
-    return RandomProgram("\n".join(lines) + "\n", scope, losses)
+    return RandomProgram(
+        "\n".join(lines) + "\n", scope, lambda data: {i: wins(data, i) for i in range(size)}, losses
+    )  # fmt: skip
 
 
 def random_program(seed: int) -> RandomProgram:

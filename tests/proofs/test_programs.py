@@ -40,25 +40,6 @@ EXPECTED_UNKNOWN = {
 }
 """Private programs for which there is no proof yet."""
 
-WRONGLY_PROVED = {
-    "global_iterator",
-    "global_chain",
-    "global_generator",
-    "global_count",
-    "overloaded_float",
-    "overloaded_set",
-    "rarely_overloaded_product",
-    "rarely_overloaded_product_of_an_array",
-    "rarely_overloaded_sum",
-    "rarely_overloaded_comparison",
-    "rarely_overloaded_minimum",
-    "rarely_overloaded_whole_number",
-    "rarely_overloaded_fraction",
-    "rarely_overloaded_array",
-}
-"""Leaks that the interpreter does not see by itself."""
-
-
 def without_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave only the interpreter: the real program is not run beside it."""
     monkeypatch.setattr("dpaudit.proofs.attempt.replayed", lambda *args, **options: None)
@@ -89,10 +70,7 @@ def test_no_private_program_is_proved_below_its_epsilon(
 
 @pytest.mark.parametrize(
     "leak",
-    [
-        pytest.param(leak, marks=pytest.mark.xfail(reason="wrongly proved")) if leak.name in WRONGLY_PROVED else leak
-        for leak in LEAKS
-    ],
+    LEAKS,
     ids=lambda leak: leak.name,
 )
 def test_leaks_are_never_proved(leak: Leak, monkeypatch: pytest.MonkeyPatch) -> None:
