@@ -53,6 +53,13 @@ PAGES = (
         },
     ),
     Page(
+        "proofs",
+        "Proofs",
+        "Parts of a {py:class}`dpaudit.Proof`; {doc}`../../../how-to/prove` shows how to prove a claim.",
+        ("dpaudit.proofs.results",),
+        {"dpaudit.proofs.results": ("NoiseLine", "Place")},
+    ),
+    Page(
         "results",
         "Results",
         "What an audit found, as frozen dataclasses; {doc}`../json` is the same as JSON. "
