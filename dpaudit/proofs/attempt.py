@@ -140,7 +140,13 @@ class Attempt:
         return Unknown(reason, remedy, place, self.claimed, self.name, str(self.scope), least)
 
     def without_bound(self, failure: NoShift) -> Unknown:
-        place = failure.constraint.place if failure.constraint is not None else None
+        row = failure.constraint
+        place = row.place if row is not None else None
+        if row is not None and not row.noise and not row.equal:
+            return self.unknown(
+                "The program branches on the data without noise, and the branches are not one number.",
+                "Write the branch as an expression, such as np.where, min or max, or give a finite domain.", place,
+            )
         return self.unknown(
             "No shift of the noise gives a neighbouring dataset the same output: no ε can be proved.",
             "Add noise to what this line decides or releases.", place,

@@ -278,24 +278,22 @@ class Interpreter:
                 raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
         x, y = self.number(left), self.number(right)
         if operation is ast.Add:
-            return (x.plus(y))
+            return x.plus(y)
         if operation is ast.Sub:
-            return (x.plus(y, Fraction(-1)))
+            return x.plus(y, Fraction(-1))
         if operation is ast.Mult:
-            return (x.times(y))
+            return x.times(y)
         if operation is ast.Div:
             if y.has_data or y.has_noise:
                 raise self.refused("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
             if not y.constant:
                 raise self.refused("A number is divided by zero.")
-            return (x.scaled(1 / y.constant))
+            return x.scaled(1 / y.constant)
         if operation in (ast.FloorDiv, ast.Mod) and not y.has_data and not y.has_noise and y.constant:
             quotient = self.floor(x.scaled(1 / y.constant))
-            return quotient if operation is ast.FloorDiv else (
-                x.plus(self.number(quotient), -y.constant)
-            )
+            return quotient if operation is ast.FloorDiv else x.plus(self.number(quotient), -y.constant)
         if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
-            return left if right == 1 else (x.times(x))
+            return left if right == 1 else x.times(x)
         symbol = _SYMBOLS.get(operation, operation.__name__)
         raise self.refused(f"The operator {symbol} of a number that depends on the data or on noise.", _LINEAR)
 
@@ -1364,7 +1362,7 @@ class Interpreter:
             hit = self.compare(index, "==", place)
             if isinstance(hit, Cell):
                 value = self.number(self.where(hit, self.number(container[place]), value))
-        return (value)
+        return value
 
     def attribute(self, value: Any, name: str) -> Any:
         """value.name."""
