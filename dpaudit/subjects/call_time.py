@@ -54,6 +54,9 @@ def called_within(seconds: float, call: Callable[[], object]) -> object:
     begun = time.monotonic()
     outer = signal.getsignal(signal.SIGALRM)
     left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+    if interval and not left:
+        # it came this instant: Linux sets it anew only when its signal arrives, which another thread may delay
+        left = EARLY
     limit = begun + left if left else float("inf")
     here, over, hook = sys._getframe(), False, sys.unraisablehook
 

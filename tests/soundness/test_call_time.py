@@ -207,6 +207,24 @@ def test_the_time_limit_after_fast_calls() -> None:
     assert time.monotonic() - begun < 5
 
 
+def test_a_time_limit_whose_signal_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer that came this instant has no time left; it must not count as no timer."""
+    real, states = signal.setitimer, iter([(0.0, 0.5)])
+
+    def expired(which: int, seconds: float, interval: float = 0.0) -> tuple[float, float]:
+        return next(states, real(which, seconds, interval))
+
+    def called() -> None:
+        with Runner(seconds=30).limited():
+            monkeypatch.setattr(signal, "setitimer", expired)
+            called_within(60.0, lambda: time.sleep(5))
+
+    begun = time.monotonic()
+    with pytest.raises(TimeLimitError):
+        called()
+    assert time.monotonic() - begun < 5
+
+
 def test_stop_now_is_not_an_outcome() -> None:
     def stops() -> None:
         raise StopNow
