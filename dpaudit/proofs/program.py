@@ -29,7 +29,7 @@ from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Started,
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
     "noise has its ideal distribution, not that of its floats",
-    "numbers in outputs are told apart by their values, not by their types",
+    "equal outputs count as one output, whatever the types of their numbers",
     "the program is what its source says, without threads, signals or changed libraries",
     "running time is not part of the output",
 )
