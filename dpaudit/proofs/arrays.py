@@ -229,7 +229,7 @@ class Array:
         else:
             raise interpreter.refused("This operation on arrays is not followed.")
         return Array.each(
-            interpreter, lambda x, y: interpreter.binary(operation, _bare(x), _bare(y)), left, right, kind=kind
+            interpreter, lambda x, y: interpreter.binary(operation, x, y), left, right, kind=kind
         )
 
     @staticmethod
@@ -299,11 +299,6 @@ def _flattened(values: Any) -> Iterator[Any]:
             yield from _flattened(value)
         else:
             yield value
-
-
-def _bare(value: Any) -> Any:
-    """A condition in arithmetic with numbers counts as 0 or 1."""
-    return value
 
 
 def kind_of(interpreter: Interpreter, value: Any) -> str:

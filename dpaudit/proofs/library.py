@@ -567,17 +567,10 @@ def _np_arg(sign: int) -> Handler:
 
 
 def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = None) -> Any:
-    def one(part: Any, least: Any = None, most: Any = None) -> Any:
-        if least is not None:
-            part = _elementwise_extreme(1)(interpreter, part, least)
-        # numpy's order: a value above both is the upper bound
-        return part if most is None else _elementwise_extreme(-1)(interpreter, part, most)
-
     if low is None and high is None:
         raise interpreter.refused("np.clip without bounds is not followed.")
-    result = value
-    if low is not None:
-        result = _np_maximum(interpreter, result, low)
+    # numpy's order: a value above both bounds is the upper one
+    result = value if low is None else _np_maximum(interpreter, value, low)
     return result if high is None else _np_minimum(interpreter, result, high)
 
 

@@ -94,7 +94,7 @@ def run(
                 interpreter.answering, data = target, Hidden(data)
             result = interpreter.run_mechanism(target, data)
         else:
-            result = interpreter.call(callee(target), (data, Random()), {})
+            result = interpreter.call(target, (data, Random()), {})
         return released(interpreter, result), result
 
 
@@ -115,7 +115,10 @@ def refusals(interpreter: Interpreter) -> Iterator[None]:
         raise Unsupported(str(error), "", interpreter.here) from None
     except RecursionError:
         raise Unsupported("The program is nested too deeply to be followed.", "", interpreter.here) from None
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError, MemoryError) as error:
+    except (
+        LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError, MemoryError, AssertionError,
+        OSError, ImportError,
+    ) as error:
         raise Unsupported(
             f"The program could not be followed ({type(error).__name__}: {error}).", "", interpreter.here
         ) from error
@@ -136,13 +139,6 @@ def answers_queries(mechanism: Mechanism) -> bool:
     return ast.dump(body[0]) == ast.dump(plain) and all(
         exactly(getattr(each, "sensitivity", 0)) == 1 and getattr(each, "coordinates", 0) == 1 for each in queries
     )
-
-
-def callee(target: Any) -> Any:
-    """What is called: a function, or an object's __call__."""
-    if isinstance(target, types.FunctionType | types.MethodType):
-        return target
-    return target
 
 
 def released(interpreter: Interpreter, value: Any) -> Any:
