@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpaudit.plans import registry
 from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.prove import prove
+from dpaudit.proofs.prove import prove_widest
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.whole_files import write_file
 
@@ -35,11 +35,7 @@ def rows(group: str) -> list[dict[str, str]]:
             scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=min(answers, 5))
             if not scopes:
                 continue
-            outcome = None
-            for scope in scopes:
-                outcome = prove(case.mechanism, scope, refute=False)
-                if not isinstance(outcome, Unknown) or outcome.least is not None:
-                    break
+            outcome = prove_widest(case.mechanism, scopes, refute=False)
             assert isinstance(outcome, Proof | Unknown)
             row = {
                 "algorithm": name, "case": case.label, "claimed": str(outcome.claimed), "scope": outcome.scope,

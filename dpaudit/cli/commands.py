@@ -518,13 +518,17 @@ def prove_command(
     one: Annotated[
         bool, typer.Option("--one", help="With --answers: one answer differs, not each.", rich_help_panel=SCOPE)
     ] = False,
+    total: Annotated[
+        bool, typer.Option("--total", help="With --answers: the differences of all answers add up.",
+                           rich_help_panel=SCOPE)
+    ] = False,
     whole: Annotated[
         bool, typer.Option("--whole", help="With --answers: answers are whole numbers.", rich_help_panel=SCOPE)
     ] = False,
     by: Annotated[
         float | None,
-        typer.Option("--by", metavar="NUMBER", help="Largest difference of an answer.  [default: 1]",
-                     rich_help_panel=SCOPE),
+        typer.Option("--by", metavar="NUMBER", rich_help_panel=SCOPE,
+                     help="Largest difference of an answer, or of all in total.  [default: 1]"),
     ] = None,
     records: Annotated[
         int | None, typer.Option("--records", metavar="N", help="All datasets of N records.", rich_help_panel=SCOPE)
@@ -556,7 +560,7 @@ def prove_command(
                      rich_help_panel=OUTPUT),
     ] = None,
     html: CanaryHtml = None,
-    json_out: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)] = False,
+    json: CanaryJson = None,
     check: Annotated[
         str | None,
         typer.Option("--check", metavar="FILE", help="Verify a certificate, and prove nothing.",
@@ -576,12 +580,12 @@ def prove_command(
     if ":" not in target:
         refuse_unknown([target])
     scope = scope_of(
-        answers=answers, one=one, whole=whole, by=by, stream=stream, records=records, between=between, domain=domain,
-        relation=relation,
+        answers=answers, one=one, total=total, whole=whole, by=by, stream=stream, records=records, between=between,
+        domain=domain, relation=relation,
     )
     finish_prove(
         target, scope, parameters=param or (), epsilon=epsilon, refute=refute, seed=seed,
-        outputs=ProofFiles(html=html, certificate=certificate), json_out=json_out, quiet=quiet,
+        outputs=ProofFiles(html=html, json=json, certificate=certificate), quiet=quiet,
     )
 
 

@@ -19,10 +19,10 @@ from dpaudit.language.mechanism import Mechanism
 from dpaudit.plans import registry
 from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.prove import prove
-from dpaudit.proofs.results import Outcome, Proof, Unknown
+from dpaudit.proofs.prove import prove_widest
+from dpaudit.proofs.results import Proof
 from dpaudit.proofs.scopes import Answers, Domain, Neighbours, Records, Scope, Stream
-from dpaudit.report.files import FileOutputs, refuse_unwritable
+from dpaudit.report.files import STDOUT, FileOutputs, refuse_unwritable
 from dpaudit.report.progress import Watch, display_for
 from dpaudit.report.proof import EXIT_CODES, proof_block, proof_json, proof_line
 from dpaudit.results.plain import flat
@@ -32,7 +32,7 @@ from dpaudit.whole_files import read_file, write_file
 
 @dataclass(frozen=True)
 class ProofFiles(FileOutputs):
-    """Files that a proof is written to; of `FileOutputs`, the HTML alone.
+    """Files that a proof is written to; of `FileOutputs`, the HTML and the JSON alone.
 
     Args:
         certificate: of a proof, as JSON.
@@ -45,7 +45,7 @@ def check_file(path: str) -> NoReturn:
     """Verify a certificate, and exit with 0 if it is right, with 1 if it is not.
 
     Args:
-        path: what `--certificate` wrote, or what `--json` printed.
+        path: what `--certificate` wrote, or what `--json` wrote.
 
     Raises:
         UsageError: the file cannot be read, or holds no certificate.
@@ -71,7 +71,7 @@ def check_file(path: str) -> NoReturn:
 
 
 def scope_of(
-    *, answers: int | None, one: bool, whole: bool, by: float | None, stream: bool, records: int | None,
+    *, answers: int | None, one: bool, total: bool, whole: bool, by: float | None, stream: bool, records: int | None,
     between: tuple[float, float] | None, domain: str | None, relation: str | None,
 ) -> Scope | None:
     """The scope that the options describe; None where there is none.
@@ -83,8 +83,10 @@ def scope_of(
     kinds = [answers is not None, stream, between is not None, domain is not None]
     if sum(kinds) > 1:
         raise UsageError("Give one of --answers, --stream, --between and --domain.")
-    if (one or whole) and answers is None:
-        raise UsageError("--one and --whole need --answers.")
+    if (one or total or whole) and answers is None:
+        raise UsageError("--one, --total and --whole need --answers.")
+    if one and total:
+        raise UsageError("Give --one or --total, not both.")
     if by is not None and answers is None and not stream:
         raise UsageError("--by needs --answers or --stream.")
     if relation is not None and between is None and domain is None:
@@ -97,7 +99,7 @@ def scope_of(
         raise UsageError("--between and --domain need --records.")
     neighbours: Neighbours = "add-remove-one" if relation == "add-remove-one" else "replace-one"
     if answers is not None:
-        return Answers(answers, "one" if one else "each", _exact(by), whole)
+        return Answers(answers, "one" if one else "total" if total else "each", _exact(by), whole)
     if stream:
         return Stream(_exact(by))
     if records is None:
@@ -158,7 +160,7 @@ def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scop
 
 def finish_prove(
     text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, refute: bool, seed: int,
-    outputs: ProofFiles, json_out: bool, quiet: bool,
+    outputs: ProofFiles, quiet: bool,
 ) -> NoReturn:
     """Prove, show, write, and exit with the code of the outcome."""
     refuse_unwritable(outputs, [text.rpartition(":")[0]] if ".py:" in text else [])
@@ -171,14 +173,17 @@ def finish_prove(
     if epsilon is None and not isinstance(target, Mechanism):
         raise UsageError("Give the ε to prove, with --epsilon.")
     with Watch(display_for(False if quiet else None)):
-        outcome = _first(target, scopes, epsilon=epsilon, refute=refute, seed=seed)
-    if json_out:
-        say(json.dumps(proof_json(outcome), ensure_ascii=False, indent=2) + "\n")
+        outcome = prove_widest(target, scopes, epsilon=epsilon, refute=refute, seed=seed)
+    failures = []
+    values = json.dumps(proof_json(outcome), ensure_ascii=False, indent=2) + "\n"
+    if outputs.json == STDOUT:
+        say(values)
     elif quiet:
         say(proof_line(outcome) + "\n")
     else:
         show(proof_block(outcome))
-    failures = []
+    if outputs.json not in (None, STDOUT):
+        failures += _written(outputs.json, values)
     if outputs.certificate is not None:
         if isinstance(outcome, Proof):
             content = json.dumps(outcome.certificate, ensure_ascii=False, indent=1) + "\n"
@@ -212,7 +217,8 @@ def _call(
         words += ["--epsilon", f"{epsilon:g}" if float(f"{epsilon:g}") == epsilon else repr(epsilon)]
     match scope:
         case Answers():
-            words += ["--answers", str(scope.k), *["--one"] * (scope.moves == "one"), *["--whole"] * scope.whole]
+            words += ["--answers", str(scope.k), *[f"--{scope.moves}"] * (scope.moves != "each")]
+            words += ["--whole"] * scope.whole
         case Stream():
             words.append("--stream")
         case Records():
@@ -225,12 +231,3 @@ def _call(
         words += ["--relation", scope.relation]
     words += [*["--no-refute"] * (not refute), *["--seed", str(seed)] * (seed != 0)]
     return shlex.join(words)
-
-
-def _first(target: Any, scopes: tuple[Scope, ...], *, epsilon: float | None, refute: bool, seed: int) -> Outcome:
-    """The outcome for the widest scope in which the program can be followed."""
-    for place, scope in enumerate(scopes):
-        outcome = prove(target, scope, epsilon=epsilon, refute=refute, seed=seed)
-        if place == len(scopes) - 1 or not isinstance(outcome, Unknown) or outcome.least is not None:
-            return outcome
-    raise AssertionError(scopes)

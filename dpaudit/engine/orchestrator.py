@@ -18,6 +18,7 @@ from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, traced, worst_pair
+from dpaudit.evidence.aligned import align_noise
 from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.curves import curve_record
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
@@ -325,6 +326,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
         findings.job = job
         yield from exact_evidence(job, findings, runner)
         job = findings.job
+        align_noise(job, findings, runner)
         if job.tests and refutation(findings.assumptions) is None:
             yield from _sampled(job, request, work, findings, runner)
     except TimeLimitError:
@@ -516,6 +518,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         replay=job.replay,
         expected=job.expected,
         scope=enumerated.what if enumerated is not None else None,
+        alignment=findings.alignment,
         sampled=lower,
         exact=findings.exact,
         profile_plot=figures.profile(job.claim, exact, comparison, counted) if pictured else None,

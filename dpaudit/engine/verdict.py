@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 from dpaudit.evidence.assumptions import TYPES, VARIES, refutation
@@ -14,8 +15,8 @@ from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import GroupChains, PrivacyJob, RecordedSamples, WorstCaseSearch
 from dpaudit.plans.request import Request
-from dpaudit.results.model import EvidenceKind, SampledEvidence, Verdict
-from dpaudit.results.notes import AlsoCrashed, Note, SamplesDisagree
+from dpaudit.results.model import Alignment, EvidenceKind, SampledEvidence, Verdict
+from dpaudit.results.notes import AlsoCrashed, AlsoProved, Note, SamplesDisagree
 from dpaudit.results.reasons import (
     AssumptionViolated,
     ClaimAllowsEverything,
@@ -38,6 +39,7 @@ from dpaudit.results.reasons import (
     NotRefuted,
     NotRefutedRecorded,
     Proved,
+    ProvedByAlignment,
     ProvedCurve,
     Reason,
     SampledRefutation,
@@ -86,10 +88,12 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in findings.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
     divergence = findings.whole_curve if findings.whole_curve is not None and findings.whole_curve.exceeds else None
-    crash = () if findings.crash is None else (AlsoCrashed(findings.crash),)
+    besides: tuple[Note, ...] = () if findings.crash is None else (AlsoCrashed(findings.crash),)
+    if findings.alignment is not None:
+        besides = (*besides, AlsoProved(findings.alignment.scope))
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
-        return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), crash)
+        return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), besides)
     if isinstance(job, RecordedSamples) and not job.claimed and findings.collected is not None:
         if (undecided := _undecided(job, findings, request)) is not None:
             return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, undecided)
@@ -97,14 +101,16 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.INCONCLUSIVE, EvidenceKind.SAMPLED, bound)
     if divergence is not None:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
-        return Decision(Verdict.FAIL, kind, _divergence_refutation(divergence, claim), crash)
+        return Decision(Verdict.FAIL, kind, _divergence_refutation(divergence, claim), besides)
     if refuted_by_runs and findings.collected is not None:
         odd = findings.worst is not None and not _by_bits(findings.collected)
         disagreement = (SamplesDisagree(request.alpha),) if odd else ()
         reason = _sampled_refutation(findings.collected, claim, request)
-        return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (*disagreement, *crash))
+        return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (*disagreement, *besides))
     kind = _kind(job, findings)
     undecided = _undecided(job, findings, request)
+    if findings.alignment is not None and (undecided is None or isinstance(undecided, TimeLimit)):
+        return Decision(Verdict.PASS, EvidenceKind.ALIGNMENT, _aligned(findings.alignment, claim))
     if undecided is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, undecided)
     if enumerated is not None:
@@ -291,6 +297,10 @@ def _by_bits(collected: Collected) -> bool:
     """Whether bit patterns are what refutes."""
     best = collected.best
     return best is not None and best.evidence.family == "bits"
+
+
+def _aligned(alignment: Alignment, claim: Claim) -> Reason:
+    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), claim.epsilon)
 
 
 def _proof(enumerated: Enumeration, claim: Claim) -> Reason:

@@ -10,7 +10,7 @@ from dpaudit.evidence.needed import Needed
 from dpaudit.evidence.sampled import Collected
 from dpaudit.interpret import LawCache
 from dpaudit.plans.job import PrivacyJob
-from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
+from dpaudit.results.model import Alignment, AssumptionRecord, Chain, ExactEvidence, Proof
 from dpaudit.results.notes import Note
 
 
@@ -44,6 +44,8 @@ class Findings:
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
     enumeration: Enumeration | None = None
     """None where not every pair of a finite domain was compared."""
+    alignment: Alignment | None = None
+    """A proof for every dataset of a scope; None where none was found."""
     whole_curve: Comparison | None = None
     """Of a claim that is a curve, the worst comparison of a pair with all of it; None where none was made."""
     collected: Collected | None = None

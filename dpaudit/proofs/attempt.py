@@ -15,14 +15,12 @@ from dpaudit.proofs.exact import ROUNDING
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
 from dpaudit.proofs.neighbours import differences, sums, with_maxima
-from dpaudit.proofs.paths import Finished
-from dpaudit.proofs.program import ASSUMPTIONS, paths, symbols
+from dpaudit.proofs.paths import LIMITS, Finished, Limits
+from dpaudit.proofs.program import assumptions, paths, symbols
 from dpaudit.proofs.replay import replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
-MOST_PROGRAMS = 30_000
-"""Linear programs of one proof."""
 MOST_REPLAYED = 40
 """Datasets of a finite domain, followed one by one, on which the program itself is run."""
 MOST_DATASETS = 200
@@ -50,6 +48,7 @@ class Attempt:
     Args:
         target, scope, claimed: as in `prove`.
         name: of the program.
+        limits: beyond which it is given up.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
         explored: the paths on symbols, by the number of records and the lines with whole maxima.
@@ -62,6 +61,7 @@ class Attempt:
     scope: Scope
     claimed: Fraction
     name: str
+    limits: Limits = LIMITS
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
     maxima_at: set[Place] = field(default_factory=set)
@@ -106,7 +106,7 @@ class Attempt:
             found = self.explored[n, whole_maxima] = paths(
                 self.target, lambda: symbols(scope, n, vector=self.takes_vectors),
                 answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
-                whole_answers=isinstance(scope, Answers) and scope.whole,
+                whole_answers=isinstance(scope, Answers) and scope.whole, limits=self.limits,
             )
         return found
 
@@ -182,7 +182,9 @@ class Attempt:
         """Paths on every pair of neighbouring datasets of a finite domain."""
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
         found = self.on_datasets = {
-            dataset: paths(self.target, lambda dataset=dataset: dataset)  # type: ignore[misc]
+            dataset: paths(
+                self.target, lambda dataset=dataset: dataset, limits=self.limits,  # type: ignore[misc]
+            )
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }
         for dataset in itertools.product(scope.values, repeat=scope.n):
@@ -228,9 +230,10 @@ class Attempt:
             try:
                 found = known.get(key)
                 programs += len(vectors.vectors) if found is None else 0
-                if programs > MOST_PROGRAMS:
+                if programs > self.limits.programs:
                     raise Unsupported(
-                        f"More than {MOST_PROGRAMS:,} alignments are needed.", "Prove it for fewer answers or records."
+                        f"More than {self.limits.programs:,} alignments are needed.",
+                        "Prove it for fewer answers or records.",
                     )
                 if found is None:
                     found = known[key] = align(path.draws, constraints, vectors)
@@ -247,8 +250,8 @@ class Attempt:
             )
         return Proof(
             least, self.claimed, self.name, str(self.scope), noise_lines(list(known.values())), len(aligned),
-            ASSUMPTIONS, certificate_of_paths(self.target, self.name, str(self.scope), self.claimed,
-                                              list(known.values())),
+            assumptions(self.target, self.scope),
+            certificate_of_paths(self.target, self.name, str(self.scope), self.claimed, list(known.values())),
         )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dpaudit.language.answers import Answers as AnswersRelation
+from dpaudit.language.claim import Claim
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.language.relation import AddRemoveOne, ReplaceOne
+from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
@@ -15,30 +17,34 @@ ANSWERS = 5
 
 
 def scopes_of_claim(
-    mechanism: Mechanism, *, domain: tuple[Hashable, ...] = (), records: int = 0, answers: int = ANSWERS
+    mechanism: Mechanism, claim: Claim | None = None, *, domain: tuple[Hashable, ...] = (), records: int = 0,
+    answers: int = ANSWERS,
 ) -> tuple[Scope, ...]:
-    """The scopes that a mechanism's claim covers, the widest first; none where its relation has no scope.
+    """The scopes that a claim covers, the widest first; none where its relation has no scope.
 
     Args:
-        mechanism: with a claim.
+        mechanism: what is claimed to be private.
+        claim: by default the mechanism's own.
         domain: a finite domain of records; () where there is none.
         records: size of the datasets over it.
         answers: number of answers, where the datasets are vectors of answers.
     """
-    claim = mechanism.claim
-    if claim is None or claim.relation.size != 1:
+    claim = claim if claim is not None else mechanism.claim
+    if claim is None:
         return ()
-    relation = claim.relation
+    relation, group = claim.relation, claim.relation.size
     if isinstance(relation, AnswersRelation):
+        # a group moves answers as far as its records do together
+        by = group * exactly(relation.reach)
         if relation.kind == "answers-linf":
-            return Stream(relation.reach), Answers(answers, by=relation.reach)
+            return Stream(by), Answers(answers, by=by)
         if relation.kind == "answers-l1":
-            return (Answers(answers, "one", relation.reach),)
+            return (Answers(answers, "total", by),)
         return ()
     found: list[Scope] = []
     if answers_queries(mechanism):
-        found += [Stream(), Answers(len(getattr(mechanism, "queries", ())))]
-    if len(domain) > 1 and records:
+        found += [Stream(group), Answers(len(getattr(mechanism, "queries", ())), by=group)]
+    if group == 1 and len(domain) > 1 and records:
         if type(relation) is ReplaceOne:
             found.append(Domain(records, domain))
         elif type(relation) is AddRemoveOne:

@@ -63,6 +63,11 @@ def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> D
     for index in distinct.values():
         column = columns[index]
         if isinstance(scope, Answers):
+            if scope.moves == "total" and (_jumps(column) or (scope.whole and exactly(scope.by) != 1)):
+                raise Unsupported(
+                    "Several answers may differ a little, and an answer is rounded or compared before noise is added.",
+                    "Prove it for one answer that differs.",
+                )
             found += answer_moves(column, exactly(scope.by), whole=scope.whole)
         else:
             values = points(column)
@@ -208,6 +213,16 @@ def answer_moves(column: Sequence[RecordFunction | None], by: Fraction, *, whole
                 if first != last or not (from_cut and to_cut):
                     jumps |= {tuple(jump), tuple(-each for each in jump)}
     return list(dict.fromkeys(added(move, jump) for move in moves for jump in jumps))
+
+
+def _jumps(column: Sequence[RecordFunction | None]) -> bool:
+    """Whether a function of an answer jumps: then small differences of several answers may add up to more."""
+    return any(
+        isinstance(function, Rounded) or (
+            isinstance(function, Piecewise) and any(any(_jump(function, i)) for i in range(len(function.cuts)))
+        )
+        for function in column
+    )
 
 
 def _with_rounded(

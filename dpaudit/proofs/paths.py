@@ -10,13 +10,30 @@ from typing import Any, Literal, TypeAlias
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form
 from dpaudit.proofs.results import Place, Unsupported
 
-MOST_PATHS = 3_000
-"""Execution paths beyond which a program is not followed."""
-MOST_STEPS_IN_ALL = 6_000_000
-"""Expressions and statements evaluated on all paths beyond which a program is not followed."""
 MOST_DRAWS = 2_000
 """Draws on a path beyond which it is not followed."""
 RowKind: TypeAlias = Literal["keep", "equal"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Beyond which a program is not followed; numbers, and no times, so that outcomes are the same on every machine.
+
+    Args:
+        paths: execution paths.
+        steps: expressions and statements evaluated on all paths.
+        programs: linear programs.
+        states: of a loop over a stream.
+    """
+
+    paths: int = 3_000
+    steps: int = 6_000_000
+    programs: int = 30_000
+    states: int = 400
+
+
+LIMITS = Limits()
+"""Of a proof that was asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +278,7 @@ def _sign(form: Form) -> Fraction:
 
 def explore(
     run: Callable[[Path], tuple[Any, Any]], whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None,
+    maxima_at: set[Place] | None = None, limits: Limits = LIMITS,
 ) -> list[Finished]:
     """All paths of a program.
 
@@ -269,6 +286,7 @@ def explore(
         run: follows a path; returns its output's hashable parts, and the output.
         whole_maxima: as in `Path`.
         maxima_at: gets the lines at which the largest of several numbers that depend on noise was taken.
+        limits: beyond which it is not followed.
 
     Raises:
         Unsupported: the program cannot be followed, or has too many paths.
@@ -289,10 +307,10 @@ def explore(
             )
         )
         steps += path.steps
-        if steps > MOST_STEPS_IN_ALL:
+        if steps > limits.steps:
             raise Unsupported("The program takes too many steps.", "Prove it for fewer answers or records.")
-        if len(finished) + len(waiting) > MOST_PATHS:
+        if len(finished) + len(waiting) > limits.paths:
             raise Unsupported(
-                f"The program has more than {MOST_PATHS:,} execution paths.", "Prove it for fewer answers or records."
+                f"The program has more than {limits.paths:,} execution paths.", "Prove it for fewer answers or records."
             )
     return finished

@@ -20,9 +20,9 @@ from dpaudit.proofs.forms import Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
-from dpaudit.proofs.paths import CannotMerge, Finished, Path, explore
+from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Path, explore
 from dpaudit.proofs.results import Place, Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.proofs.sources import source_of
 from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Started, concrete
 
@@ -33,6 +33,15 @@ ASSUMPTIONS = (
     "the program is what its source says, without threads, signals or changed libraries",
     "running time is not part of the output",
 )
+
+
+SENSITIVITY = "each query has the sensitivity 1 that it states"
+
+
+def assumptions(target: Any, scope: Scope) -> tuple[str, ...]:
+    """What a proof takes for granted."""
+    of_answers = isinstance(scope, Answers | Stream) and isinstance(target, Mechanism) and answers_queries(target)
+    return (*ASSUMPTIONS, SENSITIVITY) if of_answers else ASSUMPTIONS
 
 
 def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
@@ -63,7 +72,7 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
 
 def paths(
     target: Any, data: Callable[[], Any], *, answers: bool = False, whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None, whole_answers: bool = False,
+    maxima_at: set[Place] | None = None, whole_answers: bool = False, limits: Limits = LIMITS,
 ) -> list[Finished]:
     """All execution paths of a program on data.
 
@@ -73,12 +82,14 @@ def paths(
         answers: whether the data are the answers of a mechanism's queries.
         whole_maxima, maxima_at: as in `explore`.
         whole_answers: whether the data are whole numbers.
+        limits: beyond which it is not followed.
 
     Raises:
         Unsupported: it cannot be followed.
     """
     return explore(
-        lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), whole_maxima, maxima_at
+        lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), whole_maxima, maxima_at,
+        limits,
     )
 
 

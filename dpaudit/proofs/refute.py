@@ -444,7 +444,7 @@ def are_neighbours(scope: Scope, left: Dataset, right: Dataset) -> bool:
             exactly(each).denominator != 1 for each in (*left, *right)
         ):
             return False
-        one = isinstance(scope, Answers) and scope.moves == "one"
+        one = isinstance(scope, Answers) and scope.moves != "each"
         return all(move <= exactly(scope.by) for move in moves) and not (one and sum(map(bool, moves)) > 1)
     for record in (*left, *right):
         if isinstance(scope, Domain) and record not in scope.values:
@@ -608,7 +608,7 @@ def _answers(path: Finished, vector: Vector, scope: Answers, offsets: np.ndarray
             slopes[place, index] = _slope(function)
     grid = _Grid(scope)
     fit = lsq_linear(slopes, np.array([float(each) for each in vector]), bounds=(-grid.by, grid.by))
-    if scope.moves == "one":
+    if scope.moves != "each":
         largest = int(np.abs(fit.x).argmax())
         moves = [math.copysign(grid.by, fit.x[index]) if index == largest else 0.0 for index in range(scope.k)]
     else:

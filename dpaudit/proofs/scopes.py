@@ -11,7 +11,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.proofs.exact import exactly
 
 Neighbours: TypeAlias = Literal["replace-one", "add-remove-one"]
-Moves: TypeAlias = Literal["each", "one"]
+Moves: TypeAlias = Literal["each", "one", "total"]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,9 @@ class Answers:
 
     Args:
         k: number of answers, ≥ 1.
-        moves: "each": every answer may differ; "one": a single answer may.
-        by: largest difference of one answer, > 0.
+        moves: "each": every answer may differ; "one": a single answer may; "total": several may, and their differences
+            add up.
+        by: largest difference of one answer, or of all of them in total, > 0.
         whole: whether answers are whole numbers.
 
     Raises:
@@ -35,14 +36,14 @@ class Answers:
 
     def __post_init__(self) -> None:
         _count("k", self.k)
-        _word("moves", self.moves, ("each", "one"))
+        _word("moves", self.moves, ("each", "one", "total"))
         _positive("by", self.by)
         if self.whole and exactly(self.by).denominator != 1:
             raise ParameterError(f"by must be a whole number for whole answers, not {self.by!r}.")
 
     def __str__(self) -> str:
         numbers = "whole numbers" if self.whole else "real numbers"
-        which = "each" if self.moves == "each" else "one of them"
+        which = {"each": "each", "one": "one of them", "total": "all together"}[self.moves]
         return f"all vectors of {self.k} answers that are {numbers}, {which} differing by at most {float(self.by):g}"
 
 

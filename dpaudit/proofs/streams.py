@@ -28,8 +28,8 @@ from dpaudit.proofs.interpreter import Interpreter, Leave, LeaveLoop, NextTurn, 
 from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.liveness import changed_lists, live_at_head
 from dpaudit.proofs.neighbours import Vector, differences
-from dpaudit.proofs.paths import Finished, Path, explore
-from dpaudit.proofs.program import ASSUMPTIONS, answers_queries, refusals, released
+from dpaudit.proofs.paths import LIMITS, Finished, Limits, Path, explore
+from dpaudit.proofs.program import answers_queries, assumptions, refusals, released
 from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
@@ -37,8 +37,6 @@ from dpaudit.proofs.values import Bound, Hidden, Interpreted, Native, Noise, Ran
 
 REPLAYED = 4
 """Answers of the streams on which the program itself is run."""
-MOST_STATES = 400
-"""States of a loop beyond which it is not followed."""
 
 
 class Data(Public):
@@ -196,10 +194,12 @@ class Loop:
     Args:
         target: a mechanism or a function.
         by: by how much an answer may differ.
+        limits: beyond which it is given up.
     """
 
     target: Any
     by: Fraction
+    limits: Limits = LIMITS
     states: list[State] = field(default_factory=list)
     numbers: dict[object, int] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -218,7 +218,7 @@ class Loop:
                 while done < len(self.states):
                     self._steps_from(done)
                     done += 1
-                    if len(self.states) > MOST_STATES:
+                    if len(self.states) > self.limits.states:
                         self._forget()
                 return
             except Restart:
@@ -233,10 +233,10 @@ class Loop:
                 state.values[name] for state in self.states[1:]
                 if type(state.values.get(name)) is int
             }
-            if len(held) > MOST_STATES // 4:
+            if len(held) > self.limits.states // 4:
                 growing.add(name)
         if not growing - self.forgotten:
-            raise Unsupported(f"The loop has more than {MOST_STATES} states.", FINITE)
+            raise Unsupported(f"The loop has more than {self.limits.states} states.", FINITE)
         self.forgotten |= growing
         raise Restart
 
@@ -252,7 +252,7 @@ class Loop:
         for ending in endings:
             self.ending = ending
             reached.clear()
-            finished = explore(run)
+            finished = explore(run, limits=self.limits)
             for path, (after, carries) in zip(finished, reached, strict=True):
                 if path.maxima:
                     raise Unsupported("The largest of several numbers is not followed in a stream.", FINITE)
@@ -569,7 +569,7 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
     """A proof for every length of the stream."""
     scope = attempt.scope
     assert isinstance(scope, Stream)
-    loop = Loop(attempt.target, exactly(scope.by))
+    loop = Loop(attempt.target, exactly(scope.by), attempt.limits)
     try:
         loop.explore()
         found = solve(loop)
@@ -593,7 +593,7 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
         return attempt.unknown(error.reason, error.remedy, error.place)
     return Proof(
         least, attempt.claimed, attempt.name, str(scope), _lines(loop, shifts), len(loop.steps),
-        ASSUMPTIONS, _certificate(attempt, loop, carried, shifts, potentials),
+        assumptions(attempt.target, scope), _certificate(attempt, loop, carried, shifts, potentials),
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpaudit.pytest_plugin.record import Record
+from dpaudit.report.wording import PROOFS
 
 _HEADS = ("test", "verdict", "claim", "certified ε", "runs")
 _LEAST = 24
@@ -58,7 +59,7 @@ def _cut(name: str, room: int) -> str:
 
 def _totals(records: Sequence[Record]) -> str:
     counted = Counter(record.phrase for record in records)
-    order = ("FAIL", "ERROR", "INCONCLUSIVE", "PASS · not refuted", "PASS · proved")
+    order = ("FAIL", "ERROR", "INCONCLUSIVE", "PASS · not refuted", *PROOFS.values())
     said = ", ".join(f"{counted[phrase]} {phrase}" for phrase in order if counted[phrase])
     return f"dp: {len(records)} audit{'' if len(records) == 1 else 's'}: {said}"
 

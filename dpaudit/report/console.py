@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from dpaudit.report import chains, loss_breakdown, plain_words, utility, wording
+from dpaudit.report import alignment, chains, loss_breakdown, plain_words, utility, wording
 from dpaudit.report.comparison import comparison_block
 from dpaudit.report.datasets import Excerpt, compare
 from dpaudit.report.numbers import stated
@@ -163,6 +163,9 @@ def audit_block(
     block.labelled("claim", audit.claim.statement)
     if (scope := wording.scope_line(audit)) is not None and (verbose or audit.proof is not None):
         block.labelled("domain", scope)
+    if audit.alignment is not None and wording.is_proved(audit):
+        for number, line in enumerate(alignment.lines(alignment.noise_lines(audit.alignment))):
+            block.labelled("" if number else "noise", line)
     if audit.chain is not None and (failed or verbose):
         for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):
             block.labelled("" if number else "chain", line)
@@ -369,7 +372,9 @@ def _add_table(block: Rows, result: Result) -> None:
             # an ε alone says nothing of a curve
             exact = (wording.curve_exact(audit) or "").removeprefix("exact ")
             numbers = (audit.curve.allowance, wording.curve_bound(audit) or "", exact)
-        cells.append((wording.verdict_phrase(audit), *numbers, _MARKS[audit.as_expected]))
+        # the tally below says what is proved for every dataset
+        phrase = wording.verdict_phrase(audit).removesuffix(" for every dataset")
+        cells.append((phrase, *numbers, _MARKS[audit.as_expected]))
     _add_lines(block, cells, "audit", result.audits)
 
 
@@ -380,9 +385,9 @@ def _add_lines(
     heading, *lines = columns(cells)
     table = Rows(label_width=max(map(cell_len, [heading, *lines])) + 2)
     table.labelled(heading, Text(what, "dim"), indent=0)
-    for audit, line in zip(audits, lines, strict=True):
+    for audit, row, line in zip(audits, cells[1:], lines, strict=True):
         label = Text(line)
-        label.stylize(_STYLES[audit.verdict], 0, len(_phrase(audit)))
+        label.stylize(_STYLES[audit.verdict], 0, len(row[0]))
         table.labelled(label, wording.full_name(audit), indent=0)
     block.rows += table.rows
     block.line("", indent=0)

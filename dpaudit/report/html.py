@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from itertools import chain
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dpaudit.report import chains, loss_breakdown, numbers, plain_words, stability, utility, wording
+from dpaudit.report import alignment, chains, loss_breakdown, numbers, plain_words, stability, utility, wording
 from dpaudit.report.comparison import HEADING, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
@@ -111,6 +112,8 @@ class _View:
     facts: list[tuple[str, str]]
     """(name, value) of the sequential evidence; empty where there is none."""
     ledger: list[loss_breakdown.Line]
+    alignment: list[alignment.Row]
+    """Of a proof that the verdict rests on; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -445,7 +448,14 @@ def _view(
         exact=exact[:_MOST_ROWS],
         facts=_sequential_facts(audit),
         ledger=loss_breakdown.lines(audit),
+        alignment=_alignment(audit),
     )
+
+
+def _alignment(audit: Audit) -> list[alignment.Row]:
+    if audit.alignment is None or not wording.is_proved(audit):
+        return []
+    return alignment.rows(alignment.noise_lines(audit.alignment), Fraction(audit.alignment.epsilon))
 
 
 def _guarantee(audit: UtilityAudit, number: int, total: int, panels: list[Markup]) -> _Guarantee:
@@ -580,7 +590,8 @@ def _verdict(audit: Audit | UtilityAudit) -> Markup:
     """The verdict with a sign and a frame, so that it does not rest on colour, and whether it is expected."""
     phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
     text = _badge(
-        audit.verdict, phrase, refutable=phrase != "PASS · proved", expected=" expected" if audit.as_expected else ""
+        audit.verdict, phrase, refutable=not wording.is_proved(audit),
+        expected=" expected" if audit.as_expected else "",
     )
     if isinstance(audit, Audit) and wording.leaks_beside(audit):
         text += Markup(' <span class="wrong">⚠ {}</span>').format(wording.VULNERABLE)

@@ -198,6 +198,13 @@ def _meaning(audit: Audit) -> str:
                 f"{phrase} means that the claim holds on every pair of neighbouring datasets of the finite domain. It "
                 "says nothing about larger datasets, other domains or other parameters."
             )
+        case Verdict.PASS, EvidenceKind.ALIGNMENT:
+            assert audit.alignment is not None
+            return (
+                f"{phrase} means that the claim holds for {audit.alignment.scope}, under these assumptions: "
+                f"{'; '.join(audit.alignment.assumptions)}. The samples, which are of the program as it runs, do not "
+                "refute it."
+            )
     detectable = wording.detectable_sentence(audit)
     power = f" Power: {detectable}." if detectable else ""
     return (

@@ -17,7 +17,7 @@ from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import plot_figures
 from dpaudit.report.figures.comparison import comparison_figure
 from dpaudit.report.html import environment
-from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
+from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import visible
 from dpaudit.results.stability import StabilityRecord
 
@@ -110,8 +110,7 @@ def _css() -> Markup:
 def _badge(audit: Audit | UtilityAudit) -> Markup:
     """The verdict with a sign and a frame, so that it does not depend on colour."""
     phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
-    proved = isinstance(audit, Audit) and audit.evidence is EvidenceKind.EXHAUSTIVE
-    return _badge_of(audit.verdict, phrase, weak=audit.verdict is Verdict.PASS and not proved)
+    return _badge_of(audit.verdict, phrase, weak=audit.verdict is Verdict.PASS and not wording.is_proved(audit))
 
 
 def _badge_of(verdict: Verdict, phrase: str, *, weak: bool) -> Markup:
@@ -143,8 +142,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
         before.append(("exact", [exact]))
     if (scope := wording.scope_line(audit)) is not None:
         before.append(("domain", [scope]))
-    proved = audit.evidence is EvidenceKind.EXHAUSTIVE and audit.verdict is Verdict.PASS
-    after = [] if proved else [("event", _event(audit))] if audit.event is not None else []
+    after = [] if wording.is_proved(audit) else [("event", _event(audit))] if audit.event is not None else []
     if wording.leaks(audit):
         after.append(("floats", [wording.floating_point_sentence(audit) or ""]))
     after.append(("reason", [audit.reason]))

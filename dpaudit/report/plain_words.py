@@ -68,6 +68,12 @@ def meaning(audit: Audit) -> str | None:
         return sentence(audit)
     if audit.verdict is Verdict.INCONCLUSIVE:
         return audit.reason
+    if audit.evidence is EvidenceKind.ALIGNMENT and audit.alignment is not None:
+        given = f", given that {audit.alignment.given}" if audit.alignment.given else ""
+        return (
+            f"A shift of the noise gives every neighbour the same output at a cost of ε = {audit.alignment.epsilon}: "
+            f"proved for {audit.alignment.scope}{given}."
+        )
     if audit.evidence is EvidenceKind.EXHAUSTIVE:
         return "Every pair of neighbouring datasets of the domain satisfies the claim: proved there, not beyond it."
     if audit.reason_code == "not_refuted" and wording.NOT_A_PROOF not in audit.reason:

@@ -11,10 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Refuted, Unknown
+from dpaudit.proofs.results import Outcome, Place, Proof, Refuted, Unknown
+from dpaudit.report.alignment import fraction, lines, number
 from dpaudit.report.datasets import Part, compare
-from dpaudit.report.numbers import count, lower, nearest, percent
-from dpaudit.report.terminal_text import Rows, columns
+from dpaudit.report.numbers import count, lower, percent
+from dpaudit.report.terminal_text import Rows
 from dpaudit.results.datasets import dataset_to_json
 from dpaudit.results.plain import flat
 
@@ -24,10 +25,6 @@ EXIT_CODES: dict[type, int] = {Proof: 0, Refuted: 1, Unknown: 3}
 _STYLES: dict[type, str] = {Proof: "bold green", Refuted: "bold red", Unknown: "bold yellow"}
 _LABELS = 10
 _WIDTH = 80
-_LONGEST = 10**6
-"""Largest denominator of a fraction that is shown as one."""
-_MOST_SHIFTS = 7
-"""Shifts of one line that are listed."""
 
 
 def verdict(outcome: Outcome) -> str:
@@ -76,8 +73,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
     rows = [("for", outcome.scope)]
     match outcome:
         case Proof():
-            if outcome.alignment:
-                rows += [("noise", line) for line in columns([_noise_cells(noise) for noise in outcome.alignment])]
+            rows += [("noise", line) for line in lines(outcome.alignment)]
             rows += [("paths", count(outcome.paths)), *(("assumes", text) for text in outcome.assumptions)]
         case Refuted():
             rows += [
@@ -93,35 +89,6 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
             if outcome.remedy:
                 rows.append(("remedy", outcome.remedy))
     return rows
-
-
-def _noise_cells(noise: NoiseLine) -> tuple[str, ...]:
-    return noise.noise, str(noise.place), f"shift {shifts(noise)}", f"costs {number(noise.cost)}"
-
-
-def shifts(noise: NoiseLine) -> str:
-    """The shifts of a line's draws: "0, +2"; of many, the first and the last ones."""
-    shown = [signed(shift) for shift in noise.shifts]
-    if len(shown) > _MOST_SHIFTS:
-        shown = [*shown[:3], "…", *shown[-3:]]
-    return ", ".join(shown)
-
-
-def signed(shift: Fraction) -> str:
-    """A shift with its sign: "0", "+2", "−1/3"."""
-    sign = "+" if shift > 0 else "−" if shift < 0 else ""
-    return sign + fraction(abs(shift))
-
-
-def number(value: Fraction) -> str:
-    """A fraction with its decimal: "1", "1/10 (0.1)"; the decimal alone where the fraction is long."""
-    shown = fraction(value)
-    return f"{shown} ({nearest(float(value), digits=6)})" if "/" in shown else shown
-
-
-def fraction(value: Fraction) -> str:
-    """A fraction: "1", "1/10"; a decimal where it is long."""
-    return str(value) if value.denominator <= _LONGEST else nearest(float(value), digits=6)
 
 
 def bound(outcome: Refuted) -> str:

@@ -9,22 +9,19 @@ import gzip
 import json
 from base64 import b64encode
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from dpaudit.proofs.results import NoiseLine, Outcome, Proof, Refuted
+from dpaudit.proofs.results import Outcome, Proof, Refuted
+from dpaudit.report.alignment import fraction, number, rows
 from dpaudit.report.html import environment
 from dpaudit.report.numbers import lower
 from dpaudit.report.proof import (
     FORMAT_VERSION,
     bound,
     counts,
-    fraction,
     headline,
     method,
-    number,
     pair_parts,
     proof_json,
-    shifts,
     verdict,
 )
 from dpaudit.results.plain import in_json, visible
@@ -33,8 +30,6 @@ _WIDER = 1.18
 """Than the largest value: the axis of the chart."""
 _KINDS = {"PROVED": ("pass", "✓"), "REFUTED": ("fail", "✗"), "UNKNOWN": ("inconclusive", "?")}
 """Verdict → its style, and its sign."""
-_MARGIN = 6.0
-"""Percent of the picture of shifts beside the outermost ones."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +52,6 @@ class _View:
     claim_at: float
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A row of the picture of the alignment; positions in percent of its width."""
-
-    noise: NoiseLine
-    shifts: str
-    cost: str
-    zero: float
-    at: list[float]
-    share: float
-    """Of ε, in percent."""
-
-
 def proof_page(outcome: Outcome, *, call: str) -> str:
     """The report as the text of one HTML file.
 
@@ -87,7 +69,7 @@ def proof_page(outcome: Outcome, *, call: str) -> str:
         sign=sign,
         headline=headline(outcome),
         view=_scale(outcome),
-        lines=_alignment(outcome) if isinstance(outcome, Proof) else [],
+        rows=rows(outcome.alignment, outcome.epsilon) if isinstance(outcome, Proof) else [],
         parts=pair_parts(outcome) if isinstance(outcome, Refuted) else [],
         counts=counts(outcome) if isinstance(outcome, Refuted) else "",
         bound=bound(outcome) if isinstance(outcome, Refuted) else "",
@@ -115,28 +97,10 @@ def _scale(outcome: Outcome) -> _View:
     def at(value: float) -> float:
         return round(100 * value / end, 1)
 
-    rows = [_Bar("claim", "claim", f"ε = {fraction(outcome.claimed)}", at(claim))]
+    bars = [_Bar("claim", "claim", f"ε = {fraction(outcome.claimed)}", at(claim))]
     if isinstance(outcome, Refuted):
-        rows.append(_Bar("certified", "lower bound", f"ε ≥ {lower(least, claim)}", at(least)))
+        bars.append(_Bar("certified", "lower bound", f"ε ≥ {lower(least, claim)}", at(least)))
     if proved is not None:
         label = "proved" if isinstance(outcome, Proof) else "alignment"
-        rows.append(_Bar("exact", label, f"ε = {number(proved)}", at(float(proved))))
-    return _View(rows if len(rows) > 1 else [], at(claim))
-
-
-def _alignment(proof: Proof) -> list[_Line]:
-    """A row for each line of noise, all shifts on one axis."""
-    every = [float(shift) for noise in proof.alignment for shift in noise.shifts]
-    low, high = min(0.0, *every, 0.0), max(0.0, *every, 0.0)
-
-    def at(shift: Fraction | float) -> float:
-        inside = 100 - 2 * _MARGIN
-        return round(_MARGIN + inside * (float(shift) - low) / (high - low) if high > low else 50.0, 1)
-
-    return [
-        _Line(
-            noise, shifts(noise), number(noise.cost), at(0.0), [at(shift) for shift in noise.shifts],
-            round(100 * float(noise.cost / proof.epsilon), 1) if proof.epsilon else 0.0,
-        )
-        for noise in proof.alignment
-    ]
+        bars.append(_Bar("exact", label, f"ε = {number(proved)}", at(float(proved))))
+    return _View(bars if len(bars) > 1 else [], at(claim))

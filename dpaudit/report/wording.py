@@ -44,6 +44,11 @@ from dpaudit.results.plain import flat
 
 ROUNDS = "its program's numbers are rounded to doubles"
 NOT_A_PROOF = "not a proof"
+PROOFS = {
+    EvidenceKind.EXHAUSTIVE: "PASS · proved",
+    EvidenceKind.ALIGNMENT: "PASS · proved for every dataset",
+}
+"""What is said of a PASS by evidence that is a proof: on a finite domain, or for every dataset of a scope."""
 VULNERABLE = "floating-point vulnerability"
 _LEARNED = {
     "atoms": "learned as a set of outcomes",
@@ -85,13 +90,19 @@ def recorded(audit: Audit) -> bool:
 
 
 def verdict_phrase(audit: Audit) -> str:
-    """FAIL, "PASS · proved", "PASS · not refuted", INCONCLUSIVE, or BOUND where no claim was stated.
+    """FAIL, one of the proofs, "PASS · not refuted", INCONCLUSIVE, or BOUND where no claim was stated.
 
-    Only an audit of all pairs of a finite domain is a proof. Exact results on some pairs say nothing about the others.
+    A proof is an audit of all pairs of a finite domain, or an alignment of the noise for every dataset of a scope.
+    Exact results on some pairs say nothing about the others.
     """
     if audit.verdict is Verdict.PASS:
-        return "PASS · proved" if audit.evidence is EvidenceKind.EXHAUSTIVE else "PASS · not refuted"
+        return PROOFS.get(audit.evidence, "PASS · not refuted")
     return "BOUND" if audit.reason_code == "no_claim" else audit.verdict.value.upper()
+
+
+def is_proved(audit: Audit | UtilityAudit) -> bool:
+    """Whether its claim is proved, on a finite domain or for every dataset of a scope."""
+    return isinstance(audit, Audit) and audit.verdict is Verdict.PASS and audit.evidence in PROOFS
 
 
 def claimed(audit: Audit) -> str:
@@ -364,6 +375,8 @@ def _headline(audit: Audit) -> str:
         return (exact if audit.evidence is not EvidenceKind.SAMPLED else sampled) or sampled or exact or ""
     if audit.verdict is Verdict.INCONCLUSIVE:
         return sampled or exact or "no lower bound on ε"
+    if audit.evidence is EvidenceKind.ALIGNMENT and audit.alignment is not None:
+        return f"ε = {audit.alignment.epsilon} for {audit.alignment.scope}"
     if audit.evidence is EvidenceKind.EXHAUSTIVE:
         return "; ".join(part for part in (exact, gap_sentence(audit)) if part)
     if audit.evidence is EvidenceKind.EXACT:
@@ -482,7 +495,7 @@ def pair_name(pair: PairRecord) -> str:
 def tally(audits: Sequence[Audit]) -> str:
     """All verdicts of a result, worst first: "2 FAIL, 1 INCONCLUSIVE, 40 PASS · proved"."""
     phrases = Counter(verdict_phrase(audit) for audit in audits)
-    order = ("FAIL", "INCONCLUSIVE", "PASS · proved", "PASS · not refuted")
+    order = ("FAIL", "INCONCLUSIVE", *PROOFS.values(), "PASS · not refuted")
     return ", ".join(f"{phrases[phrase]} {phrase}" for phrase in order if phrases[phrase])
 
 
@@ -536,8 +549,11 @@ def _privacy(audits: Sequence[Audit]) -> str:
     fails = [audit for audit in audits if audit.verdict is Verdict.FAIL]
     open_ = sum(audit.verdict is Verdict.INCONCLUSIVE for audit in audits)
     kept = len(audits) - len(fails) - open_
-    proofs = sum(verdict_phrase(audit) == "PASS · proved" for audit in audits)
-    proved = f" ({proofs} {'proves' if proofs == 1 else 'prove'} the claim on a finite domain)" if proofs else ""
+    found = []
+    for kind, where in ((EvidenceKind.EXHAUSTIVE, "on a finite domain"), (EvidenceKind.ALIGNMENT, "for every dataset")):
+        proofs = sum(is_proved(audit) and audit.evidence is kind for audit in audits)
+        found += [f"{proofs} {'proves' if proofs == 1 else 'prove'} the claim {where}"] if proofs else []
+    proved = f" ({', '.join(found)})" if found else ""
     undecided = f"; {open_} inconclusive" if open_ else ""
     if not fails:
         return f"no violation found in {_audits(kept)}{proved}{undecided}" if kept else f"{_audits(open_)} inconclusive"

@@ -42,6 +42,7 @@ from dpaudit.results.records import (
 
 __all__ = [
     "FORMAT_VERSION",
+    "Alignment",
     "AssumptionRecord",
     "Attempt",
     "Audit",
@@ -96,6 +97,8 @@ class EvidenceKind(StrEnum):
     """Exact output distributions on the pairs tried."""
     EXHAUSTIVE = "exhaustive"
     """Exact output distributions on every neighbouring pair of the stated finite domain."""
+    ALIGNMENT = "alignment"
+    """An alignment of the noise, for every dataset of the stated scope."""
 
 
 @dataclass(frozen=True)
@@ -290,6 +293,43 @@ class LossBreakdown:
 
 
 @dataclass(frozen=True)
+class ShiftedNoise:
+    """How far the noise of one line of a program moves in an alignment."""
+
+    line: str
+    """File and line that draws."""
+    source: str
+    """Its text."""
+    noise: str
+    """The distribution, such as "Laplace(20)"."""
+    shifts: list[str]
+    """The distinct shifts, as fractions."""
+    cost: str
+    """Of this line's draws on one path, at most, as a fraction."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A proof for every dataset of a scope: shifts of the noise that give every neighbour the same output.
+
+    `dpaudit prove` writes its certificate.
+    """
+
+    scope: str
+    """The datasets and their neighbours."""
+    epsilon: str
+    """The ε that is proved, as a fraction."""
+    noise: list[ShiftedNoise]
+    """How the noise moves, line by line."""
+    paths: Count
+    """Execution paths that were aligned."""
+    assumptions: list[str]
+    """What the proof takes for granted."""
+    given: str | None
+    """Which of these the program states and the audit only confirmed on its pairs; None for none."""
+
+
+@dataclass(frozen=True)
 class Audit:
     """One claim, tried on some pairs, with its verdict."""
 
@@ -387,6 +427,8 @@ class Audit:
     """What the statistics assume of a function, and whether it held; none of a mechanism with laws."""
     curve: CurveRecord | None = field(default=None, metadata=LEFT_OUT)
     """The claim, where it is a curve: `claim` is then the (ε, δ) of it that is reported. Left out for other claims."""
+    alignment: Alignment | None = field(default=None, metadata=LEFT_OUT)
+    """A proof by an alignment of the noise. Left out where none was found."""
 
     @property
     def plots(self) -> dict[str, Plot]:

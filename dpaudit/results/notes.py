@@ -16,7 +16,8 @@ NoteCode: TypeAlias = Literal[
     "smaller_domain", "smaller_pair",
     "search_time_limit", "pairs_compared", "chains_compared", "search_errors", "scores", "scores_attained",
     "scores_not_attained", "scores_of_no_quality", "chain_link_refutes", "minimized", "not_minimized",
-    "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "success_not_exact", "no_figure",
+    "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "also_proved", "wrong_sensitivity",
+    "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
     "kept_from_earlier", "search_cut_short", "interrupted", "read_by", "trace",
     "recorded_evidence",
@@ -632,6 +633,49 @@ class SamplesDisagree(Note):
         return (
             "The samples refute the claim and the exact output distributions do not: `bulk` or `law` disagrees with "
             f"`run`, or this is the one audit in {round(1 / self.alpha):,} with a false alarm."
+        )
+
+
+@dataclass(frozen=True)
+class AlsoProved(Note):
+    """A claim that is refuted is proved for real numbers.
+
+    Args:
+        scope: of the proof.
+    """
+
+    code = "also_proved"
+    scope: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"With real numbers and ideal noise the claim is proved for {self.scope}. What is refuted is the program "
+            "as it runs: by its floating point or its source of randomness, on datasets outside of that scope, or by "
+            "an error of dpaudit, which should be reported."
+        )
+
+
+@dataclass(frozen=True)
+class WrongSensitivity(Note):
+    """A query's answers differ by more than it states, so that nothing is proved.
+
+    Args:
+        query: which.
+        difference: of its answers.
+        sensitivity: what it states.
+        pair: on which.
+    """
+
+    code = "wrong_sensitivity"
+    query: str
+    difference: float
+    sensitivity: float
+    pair: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The answers of {self.query} differ by {self.difference:.6g} on the pair {self.pair}, more than the "
+            f"sensitivity {self.sensitivity:.6g} that it states: no proof rests on it."
         )
 
 

@@ -16,7 +16,7 @@ from dpaudit.options import DATA, DELTA, DOMAIN, EPSILON, EVIDENCE, FOLLOW, MIN_
 
 Code: TypeAlias = Literal[
     "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "divergence_refutation",
-    "curve_refutation", "proved", "proved_curve", "curve_undecided", "no_pairs",
+    "curve_refutation", "proved", "proved_by_alignment", "proved_curve", "curve_undecided", "no_pairs",
     "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
     "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
@@ -281,6 +281,32 @@ class Proved(Reason):
             f"The exact output distributions{what} on {self.scope} satisfy the claim{given}. The worst pair needs "
             f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} ({how}), and no pair {most}, to within "
             f"{rounding} ({self.tolerance:g})."
+        )
+
+
+@dataclass(frozen=True)
+class ProvedByAlignment(Reason):
+    """An alignment of the noise proves the claim for every dataset of a scope.
+
+    Args:
+        scope: the datasets and their neighbours.
+        given: what was taken from the program and confirmed on the pairs tried; None for nothing.
+        epsilon: what is proved.
+        claimed_epsilon: the claim.
+    """
+
+    code = "proved_by_alignment"
+    scope: str
+    given: str | None
+    epsilon: float
+    claimed_epsilon: float
+
+    def sentence(self, door: Door) -> str:
+        given = f", given that {self.given}" if self.given else ""
+        return (
+            f"A shift of the noise on every execution path gives every neighbouring dataset the same output, at a cost "
+            f"of at most ε = {self.epsilon:.6g} (claimed {self.claimed_epsilon:.6g}), for {self.scope}{given}. Numbers "
+            "count as real numbers: the proof says nothing about floating point."
         )
 
 

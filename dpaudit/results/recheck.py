@@ -8,11 +8,14 @@ file can tell; `dpaudit replay`, and the command in the result, run the audit it
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 from dpaudit.language import Claim
 from dpaudit.results.figures import PLOTS, columns
 from dpaudit.results.model import (
+    Alignment,
     Attempt,
     Audit,
     EvidenceKind,
@@ -104,6 +107,8 @@ def _of_audit(audit: Audit) -> Iterator[str]:
         yield f"epsilon_lower_clopper_pearson: {audit.epsilon_lower_clopper_pearson}, but its counts give {counted!r}"
     for j, exact in enumerate(audit.exact):
         yield from (f"exact[{j}].{what}" for what in _of_law(exact, claim))
+    if audit.alignment is not None:
+        yield from _of_alignment(audit.alignment)
     yield from _of_verdict(audit, claim)
 
 
@@ -195,7 +200,12 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
         return
     if audit.crashed:
         yield f"{says}the mechanism crashed"
-    if audit.evidence is EvidenceKind.EXHAUSTIVE:
+    if audit.evidence is EvidenceKind.ALIGNMENT:
+        if audit.alignment is None:
+            yield f"{says}it holds no alignment"
+        elif _fraction(audit.alignment.epsilon) > claim.epsilon * (1 + SLACK) or claim.delta or audit.curve is not None:
+            yield f"{says}its alignment proves less than the claim"
+    elif audit.evidence is EvidenceKind.EXHAUSTIVE:
         delta = audit.delta_exact or 0.0
         if audit.scope is None:
             yield f"{says}no scope is stated of which every pair was compared"
@@ -207,6 +217,28 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
             yield "proof.epsilon_high: it is below epsilon_low"
     elif not (audit.exact if audit.evidence is EvidenceKind.EXACT else audit.sampled or audit.exact):
         yield f"{says}it holds no evidence"
+
+
+def _of_alignment(alignment: Alignment) -> Iterator[str]:
+    for line in alignment.noise:
+        if not re.fullmatch(r".+:[1-9]\d{0,8}", line.line):
+            yield f"alignment: {line.line!r} is no line of a file"
+        shifts = [_fraction(shift) for shift in line.shifts]
+        if _fraction(line.cost) < 0 or not shifts:
+            yield f"alignment: {line.line} has no shift, or a cost below 0"
+    if _fraction(alignment.epsilon) < max((_fraction(line.cost) for line in alignment.noise), default=Fraction(0)):
+        yield "alignment: one line costs more than all lines together"
+
+
+def _fraction(text: str) -> Fraction:
+    """A fraction of a certificate.
+
+    Raises:
+        ValueError: it is none, or too long to be computed with.
+    """
+    if not re.fullmatch(r"-?\d{1,400}(/\d{1,400})?", text):
+        raise ValueError(f"{text[:40]!r} is no fraction")
+    return Fraction(text)
 
 
 def _scope_refutes(proof: Proof | None, claim: Claim) -> bool:

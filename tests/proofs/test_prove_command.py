@@ -109,7 +109,7 @@ def test_parameters_of_an_algorithm(tmp_path: Path) -> None:
 
 def test_a_printed_result_can_be_checked(programs: Path, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
-    _, text = run(f"{programs}:total", *SUM, "--json")
+    _, text = run(f"{programs}:total", *SUM, "--json", "-")
     file.write_text(text, encoding="utf-8")
     assert run("--check", file)[0] == 0
     values = json.loads(text)
@@ -127,7 +127,7 @@ def test_nothing_is_written_where_nothing_is_proved(programs: Path, tmp_path: Pa
 
 
 def test_json(programs: Path) -> None:
-    code, text = run(f"{programs}:word", "--epsilon", 1, "--records", 3, "--domain", "a,b", "--json")
+    code, text = run(f"{programs}:word", "--epsilon", 1, "--records", 3, "--domain", "a,b", "--json", "-")
     assert code == 0
     values = json.loads(text)
     assert (values["verdict"], values["epsilon"]) == ("proved", "1")
@@ -149,7 +149,7 @@ def test_the_scope_of_an_algorithm_is_that_of_its_claim() -> None:
         (("{file}:total", "--epsilon", 1, "--between", 0, 1), "need --records"),
         (("{file}:total", "--epsilon", 1, "--records", 5, "--between", 1, 0), "low must be below high"),
         (("{file}:total", "--epsilon", 1, "--answers", 3, "--stream"), "Give one of"),
-        (("{file}:total", "--epsilon", 1, "--one", "--stream"), "--one and --whole need --answers"),
+        (("{file}:total", "--epsilon", 1, "--one", "--stream"), "--one, --total and --whole need --answers"),
         (("{file}:total", "--epsilon", -1, "--stream"), "epsilon must be above 0"),
         (("{file}:total", "--epsilon", 1, "--answers", 0), "k must be a whole number"),
         (("{file}:total", "--epsilon", 1, "--stream", "--relation", "replace-one"), "--relation needs --records"),

@@ -16,7 +16,8 @@ import pytest
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import NoiseLine, Outcome, Place, Proof, Refuted, Unknown
 from dpaudit.proofs.scopes import Answers, Stream
-from dpaudit.report.proof import number, proof_block, proof_json, proof_line, proof_text, shifts, signed
+from dpaudit.report.alignment import number, shifts, signed
+from dpaudit.report.proof import proof_block, proof_json, proof_line, proof_text
 from dpaudit.report.proof_page import proof_page
 from dpaudit_algorithms.corpus.sparse_vector import SVT1
 

@@ -1,0 +1,70 @@
+"""A proof for every dataset of a claim's scope, where it is found at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpaudit.evidence.findings import Findings
+from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob
+from dpaudit.proofs.claimed import ANSWERS, scopes_of_claim
+from dpaudit.proofs.program import SENSITIVITY
+from dpaudit.proofs.prove import QUICK, prove_widest
+from dpaudit.proofs.results import Proof
+from dpaudit.results.model import Alignment, ShiftedNoise
+from dpaudit.results.notes import WrongSensitivity
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
+
+
+def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
+    """Try to prove a mechanism's claim of ε by an alignment of its noise; `findings` gets the proof.
+
+    Raises:
+        TimeLimitError: the limit came.
+    """
+    target, claim = job.target, job.claim
+    if not isinstance(target, MechanismTarget) or not isinstance(job, GivenPairs | PairSearch | ExhaustiveDomain):
+        return
+    decided = findings.enumeration is not None or findings.whole_curve is not None
+    if decided or not job.exact or job.black_box or claim.delta or claim.curve is not None or not claim.epsilon > 0:
+        return
+    # a search also tries larger datasets than those of its small domain
+    scope = job.scope if isinstance(job, ExhaustiveDomain) else None
+    domain, records = (scope.domain, scope.records) if scope is not None else ((), 0)
+    lengths = {len(one) for pair in job.pairs for one in (pair.left, pair.right)}
+    answers = lengths.pop() if len(lengths) == 1 else ANSWERS
+    with runner.guarded(target.name):
+        scopes = scopes_of_claim(target.subject, claim, domain=domain, records=records, answers=answers)
+        if not scopes:
+            return
+        outcome = prove_widest(target.subject, scopes, epsilon=claim.epsilon, refute=False, limits=QUICK)
+        given = SENSITIVITY in outcome.assumptions if isinstance(outcome, Proof) else False
+        if given and (wrong := _wrong_sensitivity(target.subject, job)) is not None:
+            findings.notes.append(wrong)
+            return
+    if isinstance(outcome, Proof):
+        findings.alignment = Alignment(
+            outcome.scope, str(outcome.epsilon),
+            [
+                ShiftedNoise(
+                    str(line.place), line.place.source, line.noise, list(map(str, line.shifts)), str(line.cost)
+                )
+                for line in outcome.alignment
+            ],
+            outcome.paths, list(outcome.assumptions), f"{SENSITIVITY}, as on {_pairs(job)}" if given else None,
+        )
+
+
+def _wrong_sensitivity(mechanism: Any, job: PrivacyJob) -> WrongSensitivity | None:
+    """A query whose answers differ by more than the sensitivity that it states; None where none do."""
+    for number, query in enumerate(mechanism.queries, 1):
+        for pair in job.pairs:
+            (left,), (right,) = query(pair.left), query(pair.right)
+            difference = abs(left - right)
+            if difference > job.claim.relation.size * query.sensitivity:
+                return WrongSensitivity(f"query {number}", float(difference), float(query.sensitivity), pair.label)
+    return None
+
+
+def _pairs(job: PrivacyJob) -> str:
+    return "the pair tried" if len(job.pairs) == 1 else f"all {len(job.pairs)} pairs tried"
