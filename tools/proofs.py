@@ -12,37 +12,37 @@ import sys
 from pathlib import Path
 
 from dpaudit.plans import registry
-from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.prove import prove_widest
+from dpaudit.proofs.claimed import ANSWERS, answers_of, scopes_of_claim
+from dpaudit.proofs.prove import claimed, prove_widest
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.whole_files import write_file
 
 FILE = Path(__file__).parents[1] / "reports" / "proofs.csv"
-COLUMNS = ("algorithm", "case", "claimed", "scope", "outcome", "epsilon", "line", "why")
+COLUMNS = ("algorithm", "case", "claimed", "scope", "outcome", "epsilon", "mu_squared", "line", "why")
 
 
 def rows(group: str) -> list[dict[str, str]]:
-    """A row for the first case of every algorithm whose claim is an ε and has a scope."""
+    """A row for the first case of every algorithm whose claim has a scope."""
     found = []
     for name in registry.names(group):
         for case in registry.plan(name).cases():
             claim = case.mechanism.claim
-            if claim is None or claim.delta or case.deliberate or not claim.epsilon > 0:
+            if claim is None or case.deliberate or not (claim.epsilon > 0 or claim.delta):
                 continue
             domain, records = (case.scope.domain, case.scope.records) if case.scope is not None else ((), 0)
-            dataset = case.pairs[0].left if case.pairs else ()
-            answers = len(dataset) if isinstance(dataset, tuple) and dataset else 5
-            scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=min(answers, 5))
+            answers = min(answers_of(case.pairs), ANSWERS)
+            scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=answers)
             if not scopes:
                 continue
-            outcome = prove_widest(case.mechanism, scopes, refute=False)
+            outcome = prove_widest(case.mechanism, scopes, claimed(case.mechanism), refute=False)
             assert isinstance(outcome, Proof | Unknown)
             row = {
-                "algorithm": name, "case": case.label, "claimed": str(outcome.claimed), "scope": outcome.scope,
-                "outcome": "proved", "epsilon": "", "line": "", "why": "",
+                "algorithm": name, "case": case.label, "claimed": outcome.goal or str(outcome.claimed),
+                "scope": outcome.scope, "outcome": "proved", "epsilon": "", "mu_squared": "", "line": "", "why": "",
             }
             if isinstance(outcome, Proof):
                 row["epsilon"] = str(outcome.epsilon)
+                row["mu_squared"] = str(outcome.mu_squared or "")
             else:
                 row |= {"outcome": "unknown", "line": str(outcome.place or ""), "why": outcome.reason}
                 row["epsilon"] = "" if outcome.least is None else str(outcome.least)

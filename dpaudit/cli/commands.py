@@ -509,6 +509,14 @@ def prove_command(
         typer.Option("--epsilon", metavar="NUMBER", help="Prove this ε.  [default: the algorithm's own claim]",
                      rich_help_panel=EPSILON.panel),
     ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", metavar="NUMBER", help="With --epsilon: δ of the claim.  [default: 0]",
+                                   rich_help_panel=EPSILON.panel)
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option("--claim", metavar="CURVE", help="Prove 'zcdp(0.1)' or 'gdp(0.5)' instead.",
+                                 rich_help_panel=EPSILON.panel)
+    ] = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Streams of answers of every length.", rich_help_panel=SCOPE)
     ] = False,
@@ -584,7 +592,7 @@ def prove_command(
         domain=domain, relation=relation,
     )
     finish_prove(
-        target, scope, parameters=param or (), epsilon=epsilon, refute=refute, seed=seed,
+        target, scope, parameters=param or (), epsilon=epsilon, delta=delta, claim=claim, refute=refute, seed=seed,
         outputs=ProofFiles(html=html, json=json, certificate=certificate), quiet=quiet,
     )
 

@@ -15,11 +15,12 @@ from dpaudit.cli.requests import parameter
 from dpaudit.cli.run import code_of
 from dpaudit.cli.terminal import complain, say
 from dpaudit.errors import ReportError, UsageError
+from dpaudit.language.curve_text import parse_curve
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.plans import registry
 from dpaudit.proofs.check import check_certificate
-from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.prove import prove_widest
+from dpaudit.proofs.claimed import answers_of, scopes_of_claim
+from dpaudit.proofs.prove import claimed, prove_widest
 from dpaudit.proofs.results import Proof
 from dpaudit.proofs.scopes import Answers, Domain, Neighbours, Records, Scope, Stream
 from dpaudit.report.files import STDOUT, FileOutputs, refuse_unwritable
@@ -63,8 +64,10 @@ def check_file(path: str) -> NoReturn:
     if wrong is not None:
         say(f"WRONG · {flat(wrong)}\n")
         raise typer.Exit(1)
+    gaussian = f" and μ² = {certificate['mu_squared']}" if certificate["kind"] == "translation" else ""
     say(
-        f"RIGHT · every shift keeps every decision and output, at a cost of at most ε = {certificate['epsilon']}, for "
+        f"RIGHT · every shift keeps every decision and output, at a cost of at most ε = {certificate['epsilon']}"
+        f"{gaussian}, for "
         f"{flat(str(certificate.get('program')))}, {flat(str(certificate.get('scope')))}\n"
     )
     raise typer.Exit(0)
@@ -143,7 +146,7 @@ def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scop
         first = next((case for case in cases if case.scope is not None), cases[0])
         domain, records = (first.scope.domain, first.scope.records) if first.scope is not None else ((), 0)
         mechanism = with_parameters(first.mechanism, parameters) if parameters else first.mechanism
-        return mechanism, scopes_of_claim(mechanism, domain=domain, records=records)
+        return mechanism, scopes_of_claim(mechanism, domain=domain, records=records, answers=answers_of(first.pairs))
     target, _ = load_object(text)
     if isinstance(target, type) and issubclass(target, Mechanism):
         target = instantiate(target, parameters)
@@ -159,8 +162,8 @@ def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scop
 
 
 def finish_prove(
-    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, refute: bool, seed: int,
-    outputs: ProofFiles, quiet: bool,
+    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, delta: float | None,
+    claim: str | None, refute: bool, seed: int, outputs: ProofFiles, quiet: bool,
 ) -> NoReturn:
     """Prove, show, write, and exit with the code of the outcome."""
     refuse_unwritable(outputs, [text.rpartition(":")[0]] if ".py:" in text else [])
@@ -170,10 +173,14 @@ def finish_prove(
     if not scopes:
         raise UsageError(f"Say for which datasets {text} is to be proved: --stream, --answers N, --records N with "
                          "--between LOW HIGH or --domain A,B,….")
-    if epsilon is None and not isinstance(target, Mechanism):
+    if epsilon is None and claim is None and not isinstance(target, Mechanism):
         raise UsageError("Give the ε to prove, with --epsilon.")
+    if delta is not None and epsilon is None:
+        raise UsageError("--delta needs --epsilon.")
+    curve = parse_curve(claim) if claim is not None else None
+    what = claimed(target, epsilon=epsilon, delta=delta or 0.0, claim=curve)
     with Watch(display_for(False if quiet else None)):
-        outcome = prove_widest(target, scopes, epsilon=epsilon, refute=refute, seed=seed)
+        outcome = prove_widest(target, scopes, what, refute=refute, seed=seed)
     failures = []
     values = json.dumps(proof_json(outcome), ensure_ascii=False, indent=2) + "\n"
     if outputs.json == STDOUT:
@@ -193,7 +200,9 @@ def finish_prove(
     if outputs.html is not None:
         from dpaudit.report.proof_page import proof_page
 
-        call = _call(text, scope, parameters=parameters, epsilon=epsilon, refute=refute, seed=seed)
+        call = _call(
+            text, scope, parameters=parameters, epsilon=epsilon, delta=delta, claim=claim, refute=refute, seed=seed
+        )
         failures += _written(outputs.html, proof_page(outcome, call=call))
     for failure in failures:
         complain(str(failure))
@@ -209,12 +218,17 @@ def _written(path: str, content: str) -> list[ReportError]:
 
 
 def _call(
-    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, refute: bool, seed: int
+    text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, delta: float | None,
+    claim: str | None, refute: bool, seed: int,
 ) -> str:
     """The command line that gives the same outcome."""
     words = ["dpaudit", "prove", text, *(word for each in parameters for word in ("--param", each))]
     if epsilon is not None:
-        words += ["--epsilon", f"{epsilon:g}" if float(f"{epsilon:g}") == epsilon else repr(epsilon)]
+        words += ["--epsilon", _shortest(epsilon)]
+    if delta is not None:
+        words += ["--delta", _shortest(delta)]
+    if claim is not None:
+        words += ["--claim", claim]
     match scope:
         case Answers():
             words += ["--answers", str(scope.k), *[f"--{scope.moves}"] * (scope.moves != "each")]
@@ -231,3 +245,7 @@ def _call(
         words += ["--relation", scope.relation]
     words += [*["--no-refute"] * (not refute), *["--seed", str(seed)] * (seed != 0)]
     return shlex.join(words)
+
+
+def _shortest(value: float) -> str:
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)

@@ -300,7 +300,8 @@ def _by_bits(collected: Collected) -> bool:
 
 
 def _aligned(alignment: Alignment, claim: Claim) -> Reason:
-    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), claim.epsilon)
+    mu = math.sqrt(Fraction(alignment.mu_squared))
+    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), mu, str(claim))
 
 
 def _proof(enumerated: Enumeration, claim: Claim) -> Reason:

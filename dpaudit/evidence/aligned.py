@@ -6,10 +6,11 @@ from typing import Any
 
 from dpaudit.evidence.findings import Findings
 from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob
-from dpaudit.proofs.claimed import ANSWERS, scopes_of_claim
+from dpaudit.proofs.claimed import answers_of, scopes_of_claim
 from dpaudit.proofs.program import SENSITIVITY
-from dpaudit.proofs.prove import QUICK, prove_widest
+from dpaudit.proofs.prove import QUICK, claimed, prove_widest
 from dpaudit.proofs.results import Proof
+from dpaudit.proofs.translation import label_of
 from dpaudit.results.model import Alignment, ShiftedNoise
 from dpaudit.results.notes import WrongSensitivity
 from dpaudit.subjects.runner import Runner
@@ -17,7 +18,7 @@ from dpaudit.subjects.target import MechanismTarget
 
 
 def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
-    """Try to prove a mechanism's claim of ε by an alignment of its noise; `findings` gets the proof.
+    """Try to prove a mechanism's claim by an alignment of its noise; `findings` gets the proof.
 
     Raises:
         TimeLimitError: the limit came.
@@ -25,26 +26,25 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
     target, claim = job.target, job.claim
     if not isinstance(target, MechanismTarget) or not isinstance(job, GivenPairs | PairSearch | ExhaustiveDomain):
         return
-    decided = findings.enumeration is not None or findings.whole_curve is not None
-    if decided or not job.exact or job.black_box or claim.delta or claim.curve is not None or not claim.epsilon > 0:
+    stated = claim.epsilon > 0 or label_of(claim)
+    if findings.enumeration is not None or not job.exact or job.black_box or not stated:
         return
     # a search also tries larger datasets than those of its small domain
     scope = job.scope if isinstance(job, ExhaustiveDomain) else None
     domain, records = (scope.domain, scope.records) if scope is not None else ((), 0)
-    lengths = {len(one) for pair in job.pairs for one in (pair.left, pair.right)}
-    answers = lengths.pop() if len(lengths) == 1 else ANSWERS
     with runner.guarded(target.name):
-        scopes = scopes_of_claim(target.subject, claim, domain=domain, records=records, answers=answers)
+        scopes = scopes_of_claim(target.subject, claim, domain=domain, records=records, answers=answers_of(job.pairs))
         if not scopes:
             return
-        outcome = prove_widest(target.subject, scopes, epsilon=claim.epsilon, refute=False, limits=QUICK)
+        what = claimed(target.subject, claim=claim)
+        outcome = prove_widest(target.subject, scopes, what, refute=False, limits=QUICK)
         given = SENSITIVITY in outcome.assumptions if isinstance(outcome, Proof) else False
         if given and (wrong := _wrong_sensitivity(target.subject, job)) is not None:
             findings.notes.append(wrong)
             return
     if isinstance(outcome, Proof):
         findings.alignment = Alignment(
-            outcome.scope, str(outcome.epsilon),
+            outcome.scope, str(outcome.epsilon), str(outcome.mu_squared),
             [
                 ShiftedNoise(
                     str(line.place), line.place.source, line.noise, list(map(str, line.shifts)), str(line.cost)

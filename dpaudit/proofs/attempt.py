@@ -142,6 +142,11 @@ class Attempt:
     def without_bound(self, failure: NoShift) -> Unknown:
         row = failure.constraint
         place = row.place if row is not None else None
+        if row is not None and self.is_gaussian(failure):
+            return self.unknown(
+                "Gaussian noise protects by no ε alone.",
+                "Prove a claim with δ (delta=, --delta), or of zCDP or GDP (claim=, --claim).", place,
+            )
         if row is not None and not row.noise and not row.equal:
             return self.unknown(
                 "The program branches on the data without noise, and the branches are not one number.",
@@ -152,8 +157,25 @@ class Attempt:
             "Add noise to what this line decides or releases.", place,
         )
 
+    @property
+    def draws_gaussian(self) -> bool:
+        """Whether a path that was followed draws Gaussian noise."""
+        return any(draw.kind == "normal" for found in self.explored.values() for path in found for draw in path.draws)
+
+    def is_gaussian(self, failure: NoShift) -> bool:
+        """Whether the row that cannot be kept has Gaussian noise."""
+        row, path = failure.constraint, self.broken[0] if self.broken is not None else None
+        return row is not None and path is not None and any(path.draws[index].kind == "normal" for index in row.noise)
+
     def pairs(self, *, merging: bool = False, whole_maxima: frozenset[Place] = frozenset()) -> Iterator[PathPair]:
-        """Paths on symbols.
+        """Paths on symbols; the arguments are those of `groups`."""
+        for group in self.groups(merging=merging, whole_maxima=whole_maxima):
+            yield from group
+
+    def groups(
+        self, *, merging: bool = False, whole_maxima: frozenset[Place] = frozenset()
+    ) -> Iterator[list[PathPair]]:
+        """All paths on symbols of one way in which datasets may differ: a record is removed, added, or has any change.
 
         Args:
             merging: whether those of one output become one where their union is convex.
@@ -166,7 +188,7 @@ class Attempt:
             found = self.paths(scope, size, whole_maxima)
             if merging:
                 found = merged(found) or found
-            yield from (PathPair(path) for path in found)
+            yield [PathPair(path) for path in found]
             return
         larger, smaller = self.paths(scope, size), self.paths(scope, size - 1)
         for removed in range(size):
@@ -175,8 +197,8 @@ class Attempt:
                 replace(path, rows=tuple(replace(row, form=_renamed(row.form, moved)) for row in path.rows))
                 for path in smaller
             ]
-            yield from matched(larger, renamed)
-            yield from matched(renamed, larger)
+            yield list(matched(larger, renamed))
+            yield list(matched(renamed, larger))
 
     def dataset_pairs(self, scope: Domain) -> Iterator[PathPair]:
         """Paths on every pair of neighbouring datasets of a finite domain."""
@@ -309,7 +331,8 @@ def noise_lines(aligned: Sequence[Aligned]) -> tuple[NoiseLine, ...]:
                     continue
                 key = draw.place, str(draw)
                 shifts.setdefault(key, set()).add(moved)
-                here[key] = here.get(key, Fraction(0)) + abs(moved) / draw.scale
+                share = abs(moved) / draw.scale
+                here[key] = here.get(key, Fraction(0)) + (share**2 if draw.kind == "normal" else share)
             for key, cost in here.items():
                 costs[key] = max(costs.get(key, Fraction(0)), cost)
     return tuple(

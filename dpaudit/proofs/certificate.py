@@ -19,7 +19,7 @@ from dpaudit.proofs.neighbours import Vector
 VERSION = 1
 
 
-def head(target: Any, name: str, scope: str, claimed: Fraction) -> dict[str, Any]:
+def head(target: Any, name: str, scope: str, claimed: Fraction | str) -> dict[str, Any]:
     """What a certificate says about the program."""
     code = target if inspect.isfunction(target) or inspect.ismethod(target) else type(target)
     try:

@@ -13,15 +13,17 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
     """None if every line of a certificate is right; otherwise a sentence that says which is not.
 
     It checks that on every listed path, and for every listed difference of D and D′, the shifted noise keeps each
-    decision and each output, and that the shift costs at most ε. It takes the list of paths for granted.
+    decision and each output, and that the shift costs at most ε, and Gaussian noise at most μ². It takes the list of
+    paths for granted, and of a claim other than ε alone that ε and μ² imply it.
     """
     try:
-        epsilon, claimed = _number(certificate["epsilon"]), _number(certificate["claimed"])
-        if epsilon > claimed * (1 + ROUNDING):
+        epsilon, kind = _number(certificate["epsilon"]), certificate["kind"]
+        squares = _number(certificate["mu_squared"]) if kind == "translation" else Fraction(0)
+        if kind != "translation" and epsilon > (claimed := _number(certificate["claimed"])) * (1 + ROUNDING):
             return f"ε = {epsilon} is above the claimed {claimed}."
-        if certificate["kind"] == "stream":
+        if kind == "stream":
             return _stream(certificate, epsilon)
-        if certificate["kind"] != "paths" or not certificate["paths"]:
+        if kind not in ("paths", "translation") or not certificate["paths"]:
             return "It has no paths."
         for number, path in enumerate(certificate["paths"]):
             if not path["differences"]:
@@ -31,8 +33,8 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
                 wrong = _step(path["draws"], path["rows"], difference, shift)
                 if isinstance(wrong, str):
                     return f"{where}: {wrong}"
-                if wrong > epsilon:
-                    return f"{where}: the shift costs {wrong}, more than ε = {epsilon}."
+                if wrong[0] > epsilon or wrong[1] > squares:
+                    return f"{where}: the shift costs {wrong[0]} (μ²: {wrong[1]}), more than ε = {epsilon} ({squares})."
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         return f"It is no certificate: {type(error).__name__} {error}."
     return None
@@ -44,8 +46,8 @@ def _number(text: Any) -> Fraction:
     return Fraction(text)
 
 
-def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
-    """What a shift costs, or a sentence that says what is wrong with it."""
+def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> tuple[Fraction, Fraction] | str:
+    """What a shift costs: ε and, of Gaussian noise, μ²; or a sentence that says what is wrong with it."""
     moved = [_number(each) for each in shift]
     if len(moved) != len(draws) or len(difference) != len(rows):
         return "the numbers of draws and shifts, or of rows and differences, differ."
@@ -55,20 +57,23 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> Fraction | str:
         total = _number(change) + sum((_number(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
         if total < 0 or (row["equal"] and total):
             return f"the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}."
-    cost = Fraction(0)
+    cost = squares = Fraction(0)
     for draw, amount in zip(draws, moved, strict=True):
         scale, kind = _number(draw["scale"]), draw["kind"]
         if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "rounded", "one-sided",
                                        "uniform", "normal", "maximum"):
             return f"noise {kind}({scale}) is not known."
-        if amount and kind in ("uniform", "normal", "maximum"):
+        if amount and kind in ("uniform", "maximum"):
             return f"{kind} noise is shifted."
         if amount < 0 and kind in ("exponential", "gumbel", "one-sided"):
             return f"{kind} noise is shifted down by {-amount}."
         if kind in ("geometric", "rounded", "one-sided") and amount.denominator != 1:
             return f"whole noise is shifted by {amount}."
-        cost += abs(amount) / scale
-    return cost
+        if kind == "normal":
+            squares += (amount / scale) ** 2
+        else:
+            cost += abs(amount) / scale
+    return cost, squares
 
 
 def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
@@ -94,9 +99,10 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
             noise = [{"kind": draw["kind"], "scale": draw["scale"]} for draw in step["draws"]]
             if noise[:kept] != held[before] or (after is not None and [noise[i] for i in taken] != held[after]):
                 return f"step {number}: a carried draw has two distributions."
-            cost = _step(step["draws"], step["rows"], difference, shift)
-            if isinstance(cost, str):
-                return f"step {number}: {cost}"
+            paid = _step(step["draws"], step["rows"], difference, shift)
+            if isinstance(paid, str) or paid[1]:
+                return f"step {number}: {paid if isinstance(paid, str) else 'normal noise is shifted.'}"
+            cost = paid[0]
             for draw, amount in zip(step["draws"][:kept], fresh, strict=False):
                 cost -= abs(amount) / _number(draw["scale"])
             if cost + (potential[after] if after is not None else 0) > potential[before]:

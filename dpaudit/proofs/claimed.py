@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
+from dpaudit.adversary import Pair
 from dpaudit.language.answers import Answers as AnswersRelation
 from dpaudit.language.claim import Claim
 from dpaudit.language.mechanism import Mechanism
@@ -14,6 +15,12 @@ from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
 
 ANSWERS = 5
 """Answers of a scope, where a mechanism has no loop over a stream."""
+
+
+def answers_of(pairs: Iterable[Pair]) -> int:
+    """The number of answers in the datasets of some pairs, if it is one."""
+    lengths = {len(one) for pair in pairs for one in (pair.left, pair.right)}
+    return max(1, lengths.pop()) if len(lengths) == 1 else ANSWERS
 
 
 def scopes_of_claim(

@@ -241,6 +241,10 @@ KINDS = {
 """The kinds of noise: with density p of draws, p(x) ≤ exp(cost(s)) · p(x + s) for every x and every shift s."""
 
 
+_LONGEST = 10**6
+"""Largest denominator of a scale that is shown as a fraction."""
+
+
 @dataclass(frozen=True)
 class Draw:
     """A draw of noise around 0 on a path.
@@ -266,7 +270,8 @@ class Draw:
         return KINDS[self.kind].moves
 
     def __str__(self) -> str:
-        return f"{KINDS[self.kind].name}({self.scale})"
+        scale = str(self.scale) if self.scale.denominator <= _LONGEST else f"{float(self.scale):.6g}"
+        return f"{KINDS[self.kind].name}({scale})"
 
 
 def is_symbolic(value: object) -> bool:

@@ -1,98 +1,169 @@
-"""Proves that a program is ε-DP for every dataset of a scope."""
+"""Proves a claim of a program for every dataset of a scope."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.language.claim import Claim
+from dpaudit.language.curves import Curve, ZeroConcentrated
 from dpaudit.language.mechanism import Mechanism
-from dpaudit.options import EPSILON
+from dpaudit.options import CLAIM, EPSILON
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.paths import LIMITS, Limits
 from dpaudit.proofs.refute import refuted
-from dpaudit.proofs.results import Outcome, Unknown
+from dpaudit.proofs.results import Outcome, Proof, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.proofs.streams import prove_stream
+from dpaudit.proofs.translation import label_of, prove_translation
 
 QUICK = Limits(paths=300, steps=300_000, programs=2_000, states=40)
 """Of a proof that nobody asked for: a second or two."""
 
 
 def prove(
-    target: Any, scope: Scope, *, epsilon: float | Fraction | None = None, refute: bool = True, seed: int = 0
+    target: Any, scope: Scope, *, epsilon: float | Fraction | None = None, delta: float = 0.0,
+    claim: Claim | Curve | None = None, refute: bool = True, seed: int = 0,
 ) -> Outcome:
-    """Proves that a program is ε-DP for every dataset of a scope, by aligning the noise of neighbouring datasets.
+    """Proves a claim of a program for every dataset of a scope, by aligning the noise of neighbouring datasets.
 
     The program's source is followed on symbols. On every execution path, a linear program finds the cheapest shift of
-    the draws with which the neighbouring dataset takes the same path to the same output; its cost is the ε.
+    the draws with which the neighbouring dataset takes the same path to the same output; its cost is the ε. Gaussian
+    noise is shifted alike on all paths, which proves (ε, δ), zCDP or μ-GDP.
 
     Args:
         target: a mechanism, or a function f(data, rng) that draws its noise from rng, a numpy Generator. Answers, the
             answers of a Stream and records of a Domain are passed as a tuple, Records as a vector of floats.
         scope: the datasets and their neighbours: `Answers`, `Stream`, `Records` or `Domain`.
         epsilon: the claim, in natural units; by default the mechanism's own.
-        refute: whether to look for a violation by sampling if no proof is found.
+        delta: δ of the claim.
+        claim: instead of epsilon and delta, a `Claim`, or a curve such as `ZeroConcentrated` or `GaussianDP`.
+        refute: whether to look for a violation by sampling if no proof of an ε is found.
         seed: of the samples.
 
     Returns:
         Proof, Refuted or Unknown.
 
     Raises:
-        UsageError: no claim, or one with δ > 0.
-        ParameterError: epsilon is not a finite number.
+        UsageError: no claim, or more than one.
+        ParameterError: epsilon or delta is out of range.
     """
     if not isinstance(scope, Answers | Stream | Records | Domain):
         raise UsageError("scope must be Answers, Stream, Records or Domain, not {}.", repr(scope))
-    return _outcome(target, scope, _claimed(target, epsilon), refute=refute, seed=seed, limits=LIMITS)
+    what = claimed(target, epsilon=epsilon, delta=delta, claim=claim)
+    return _outcome(target, scope, what, refute=refute, seed=seed, limits=LIMITS)
 
 
 def prove_widest(
-    target: Any, scopes: Sequence[Scope], *, epsilon: float | Fraction | None = None, refute: bool = True,
-    seed: int = 0, limits: Limits = LIMITS,
+    target: Any, scopes: Sequence[Scope], what: Claimed, *, refute: bool = True, seed: int = 0, limits: Limits = LIMITS,
 ) -> Outcome:
     """The outcome for the first scope in which the program can be followed, else for the last one.
 
     Args:
-        target, epsilon, refute, seed: as in `prove`.
+        target, refute, seed: as in `prove`.
         scopes: at least one, the widest first.
+        what: the claim.
         limits: beyond which a scope is given up.
     """
-    claimed = _claimed(target, epsilon)
     for scope in scopes[:-1]:
-        outcome = _outcome(target, scope, claimed, refute=refute, seed=seed, limits=limits)
+        outcome = _outcome(target, scope, what, refute=refute, seed=seed, limits=limits)
         if not isinstance(outcome, Unknown) or outcome.least is not None:
             return outcome
-    return _outcome(target, scopes[-1], claimed, refute=refute, seed=seed, limits=limits)
+    return _outcome(target, scopes[-1], what, refute=refute, seed=seed, limits=limits)
 
 
-def _outcome(
-    target: Any, scope: Scope, claimed: Fraction, *, refute: bool, seed: int, limits: Limits
-) -> Outcome:
+@dataclass(frozen=True)
+class Claimed:
+    """What is to be proved.
+
+    Args:
+        epsilon: of the claim.
+        claim: where it is no ε alone.
+    """
+
+    epsilon: Fraction
+    claim: Claim | None = None
+
+
+def claimed(
+    target: Any, *, epsilon: float | Fraction | None = None, delta: float = 0.0, claim: Claim | Curve | None = None
+) -> Claimed:
+    """The claim from what is given, or the mechanism's own.
+
+    Raises:
+        UsageError: there is none, or more than one.
+        ParameterError: epsilon or delta is out of range.
+    """
+    if claim is not None and (epsilon is not None or delta):
+        raise UsageError("Give {} or {}, not both.", CLAIM, EPSILON)
+    if isinstance(claim, Curve):
+        # the point of it that samples would test is not needed, and takes a while to find
+        claim = Claim.of(claim, epsilon=1.0)
+    if claim is None and epsilon is None:
+        claim = target.claim if isinstance(target, Mechanism) else None
+        if claim is None:
+            raise UsageError("Give the ε to prove, with {}.", EPSILON)
+    if claim is None:
+        assert epsilon is not None
+        value = exactly(epsilon)
+        if value < 0 or not (value or delta):
+            raise UsageError("epsilon must be above 0, not {}.", epsilon)
+        return Claimed(value, Claim(float(value), delta) if delta else None)
+    value = exactly(claim.epsilon)
+    if label_of(claim):
+        return Claimed(value, claim)
+    if value <= 0:
+        raise UsageError("epsilon must be above 0, not {}.", claim.epsilon)
+    return Claimed(value)
+
+
+def _outcome(target: Any, scope: Scope, what: Claimed, *, refute: bool, seed: int, limits: Limits) -> Outcome:
     started = time.perf_counter()
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
-    attempt = Attempt(target, scope, claimed, name, limits)
-    outcome: Outcome = prove_stream(attempt) if isinstance(scope, Stream) else attempt.outcome()
-    if refute and isinstance(outcome, Unknown):
+    attempt = Attempt(target, scope, what.epsilon, name, limits)
+    outcome: Outcome = _first(attempt, what.claim)
+    if refute and isinstance(outcome, Unknown) and what.claim is None:
         found = refuted(attempt, outcome, seed)
         if found is not None:
             outcome = found
     return replace(outcome, seconds=time.perf_counter() - started)
 
 
-def _claimed(target: Any, epsilon: float | Fraction | None) -> Fraction:
+def _first(attempt: Attempt, claim: Claim | None) -> Proof | Unknown:
+    """A proof by one shift for all paths, or by one for each path where there is no Gaussian noise."""
+    if claim is None:
+        return _alone(attempt)
+    outcome: Proof | Unknown
+    if not isinstance(attempt.scope, Stream):
+        outcome = prove_translation(attempt, claim)
+        if isinstance(outcome, Proof) or attempt.draws_gaussian:
+            return outcome
+    epsilon = _implying(claim)
+    label = label_of(claim)
     if epsilon is None:
-        claim = target.claim if isinstance(target, Mechanism) else None
-        if claim is None:
-            raise UsageError("Give the ε to prove, with {}.", EPSILON)
-        if claim.delta:
-            raise UsageError("Only claims with δ = 0 are proved; this one has δ = {}.", claim.delta)
-        epsilon = claim.epsilon
-    value = exactly(epsilon)
-    if value <= 0:
-        raise UsageError("epsilon must be above 0, not {}.", epsilon)
-    return value
+        return replace(attempt.unknown(f"An ε alone proves no claim of {label}.", "", None), goal=label)
+    found = _alone(replace(attempt, claimed=epsilon))
+    return replace(found, claimed=attempt.claimed, goal=label)
+
+
+def _alone(attempt: Attempt) -> Proof | Unknown:
+    return prove_stream(attempt) if isinstance(attempt.scope, Stream) else attempt.outcome()
+
+
+def _implying(claim: Claim) -> Fraction | None:
+    """The largest ε that implies a claim, or a little less; None where none does.
+
+    Source: ε-DP is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+    """
+    curve = claim.curve
+    rho = curve.rho if isinstance(curve, ZeroConcentrated) else claim.rho
+    if rho is not None:
+        root = Fraction(math.sqrt(2 * rho)).limit_denominator(10**6)
+        return root if root**2 <= 2 * exactly(rho) else root - Fraction(1, 10**6)
+    return exactly(claim.epsilon) if curve is None and claim.epsilon > 0 else None

@@ -33,7 +33,7 @@ class NoiseLine:
         place: the line that draws.
         noise: the distribution, such as "Laplace(20)".
         shifts: the distinct shifts over all paths and differences of D and D′, ascending.
-        cost: the largest cost of this line's draws on one path, in units of ε.
+        cost: the largest cost of this line's draws on one path, in units of ε; of Gaussian noise, of μ².
     """
 
     place: Place
@@ -41,13 +41,19 @@ class NoiseLine:
     shifts: tuple[Fraction, ...]
     cost: Fraction
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is Gaussian noise."""
+        return self.noise.startswith("Normal(")
+
 
 @dataclass(frozen=True)
 class Proof:
     """The claim holds for every dataset of the scope.
 
     Args:
-        epsilon: the program is ε-DP with this ε, which is at most the claimed one.
+        epsilon: the program is ε-DP with this ε, which is at most the claimed one; beside Gaussian noise, that of the
+            rest.
         claimed: the claimed ε.
         program: its name.
         scope: the datasets and neighbours, in words.
@@ -55,6 +61,8 @@ class Proof:
         paths: execution paths that were aligned.
         assumptions: what the proof takes for granted.
         certificate: what `check_certificate` verifies, as JSON values.
+        goal: the claim where it is no ε alone, such as "(1, 1e-05)-DP" or "0.1-zCDP"; "" otherwise.
+        mu_squared: μ² of the Gaussian noise: the program is a composition of an ε-DP and a μ-GDP one.
         seconds: time taken.
     """
 
@@ -66,6 +74,8 @@ class Proof:
     paths: int
     assumptions: tuple[str, ...]
     certificate: dict[str, Any] = field(repr=False)
+    goal: str = ""
+    mu_squared: Fraction = Fraction(0)
     seconds: float = field(compare=False, default=0.0)
 
 
@@ -112,6 +122,7 @@ class Unknown:
         program: its name.
         scope: the datasets and neighbours, in words.
         least: the least ε that the alignment can prove; None where none was found.
+        goal: as of a `Proof`.
         seconds: time taken.
     """
 
@@ -122,6 +133,7 @@ class Unknown:
     program: str
     scope: str
     least: Fraction | None = None
+    goal: str = ""
     seconds: float = field(compare=False, default=0.0)
 
 

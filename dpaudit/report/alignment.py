@@ -29,7 +29,7 @@ class Row:
     zero: float
     at: list[float]
     share: float
-    """Of ε, in percent."""
+    """Of ε, or of μ², in percent."""
 
 
 def noise_lines(alignment: Alignment) -> list[NoiseLine]:
@@ -45,16 +45,16 @@ def noise_lines(alignment: Alignment) -> list[NoiseLine]:
 def lines(alignment: Sequence[NoiseLine]) -> list[str]:
     """Aligned lines of text."""
     return columns([
-        (noise.noise, str(noise.place), f"shift {shifts(noise)}", f"costs {number(noise.cost)}") for noise in alignment
+        (noise.noise, str(noise.place), f"shift {shifts(noise)}", f"costs {cost(noise)}") for noise in alignment
     ]) if alignment else []
 
 
-def rows(alignment: Sequence[NoiseLine], epsilon: Fraction) -> list[Row]:
+def rows(alignment: Sequence[NoiseLine], epsilon: Fraction, mu_squared: Fraction) -> list[Row]:
     """A row for each line of noise, all shifts on one axis.
 
     Args:
         alignment: the lines.
-        epsilon: what is proved.
+        epsilon, mu_squared: what is proved.
     """
     every = [float(shift) for noise in alignment for shift in noise.shifts]
     low, high = min([0.0, *every]), max([0.0, *every])
@@ -63,13 +63,17 @@ def rows(alignment: Sequence[NoiseLine], epsilon: Fraction) -> list[Row]:
         inside = 100 - 2 * _MARGIN
         return round(_MARGIN + inside * (float(shift) - low) / (high - low) if high > low else 50.0, 1)
 
-    return [
-        Row(
-            noise, shifts(noise), number(noise.cost), at(0.0), [at(shift) for shift in noise.shifts],
-            round(100 * float(noise.cost / epsilon), 1) if epsilon else 0.0,
-        )
-        for noise in alignment
-    ]
+    found = []
+    for noise in alignment:
+        whole = mu_squared if noise.is_gaussian else epsilon
+        share = round(100 * float(noise.cost / whole), 1) if whole else 0.0
+        found.append(Row(noise, shifts(noise), cost(noise), at(0.0), [at(shift) for shift in noise.shifts], share))
+    return found
+
+
+def cost(noise: NoiseLine) -> str:
+    """What a line costs: "1/2 (0.5)"; of Gaussian noise "1/4 (0.25) of μ²"."""
+    return f"{number(noise.cost)} of μ²" if noise.is_gaussian else number(noise.cost)
 
 
 def shifts(noise: NoiseLine) -> str:

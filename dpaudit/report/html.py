@@ -453,9 +453,10 @@ def _view(
 
 
 def _alignment(audit: Audit) -> list[alignment.Row]:
-    if audit.alignment is None or not wording.is_proved(audit):
+    proof = audit.alignment
+    if proof is None or not wording.is_proved(audit):
         return []
-    return alignment.rows(alignment.noise_lines(audit.alignment), Fraction(audit.alignment.epsilon))
+    return alignment.rows(alignment.noise_lines(proof), Fraction(proof.epsilon), Fraction(proof.mu_squared))
 
 
 def _guarantee(audit: UtilityAudit, number: int, total: int, panels: list[Markup]) -> _Guarantee:

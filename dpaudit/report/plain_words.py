@@ -70,9 +70,10 @@ def meaning(audit: Audit) -> str | None:
         return audit.reason
     if audit.evidence is EvidenceKind.ALIGNMENT and audit.alignment is not None:
         given = f", given that {audit.alignment.given}" if audit.alignment.given else ""
+        cost = wording.aligned(audit.alignment)
         return (
-            f"A shift of the noise gives every neighbour the same output at a cost of ε = {audit.alignment.epsilon}: "
-            f"proved for {audit.alignment.scope}{given}."
+            f"A shift of the noise gives every neighbour the same output at a cost of {cost}: proved for "
+            f"{audit.alignment.scope}{given}."
         )
     if audit.evidence is EvidenceKind.EXHAUSTIVE:
         return "Every pair of neighbouring datasets of the domain satisfies the claim: proved there, not beyond it."

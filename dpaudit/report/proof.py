@@ -36,12 +36,24 @@ def headline(outcome: Outcome) -> str:
     """What is proved, refuted or unknown, without the verdict."""
     claimed = fraction(outcome.claimed)
     match outcome:
+        case Proof() if outcome.goal:
+            return f"{outcome.program} is {outcome.goal}: {cost_of(outcome)}"
+        case Unknown() if outcome.goal:
+            return f"that {outcome.program} is {outcome.goal} is neither proved nor refuted"
         case Proof():
             return f"{outcome.program} is ε-DP with ε = {number(outcome.epsilon)}, claimed {claimed}"
         case Refuted():
             return f"{outcome.program} is not ε-DP with the claimed ε = {claimed}"
         case Unknown():
             return f"{outcome.program} with ε = {claimed} is neither proved nor refuted"
+
+
+def cost_of(proof: Proof) -> str:
+    """What the shift costs: "μ² = 1/4 by Gaussian noise"."""
+    parts = [f"ε = {number(proof.epsilon)}"] * (proof.epsilon > 0 or not proof.mu_squared)
+    if proof.mu_squared:
+        parts.append(f"μ² = {number(proof.mu_squared)} by Gaussian noise")
+    return " and ".join(parts)
 
 
 def proof_line(outcome: Outcome) -> str:
@@ -119,12 +131,14 @@ def proof_json(outcome: Outcome) -> dict[str, Any]:
     """The outcome as JSON values; fractions are text."""
     values: dict[str, Any] = {
         "format_version": FORMAT_VERSION, "verdict": verdict(outcome).lower(), "program": outcome.program,
-        "scope": outcome.scope, "claimed": str(outcome.claimed), "seconds": round(outcome.seconds, 3),
+        "scope": outcome.scope, "claimed": str(outcome.claimed),
+        "goal": "" if isinstance(outcome, Refuted) else outcome.goal, "seconds": round(outcome.seconds, 3),
     }
     match outcome:
         case Proof():
             values |= {
-                "epsilon": str(outcome.epsilon), "paths": outcome.paths, "assumptions": list(outcome.assumptions),
+                "epsilon": str(outcome.epsilon), "mu_squared": str(outcome.mu_squared), "paths": outcome.paths,
+                "assumptions": list(outcome.assumptions),
                 "alignment": [
                     {
                         **_place(noise.place), "noise": noise.noise, "cost": str(noise.cost),

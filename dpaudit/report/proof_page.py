@@ -69,7 +69,7 @@ def proof_page(outcome: Outcome, *, call: str) -> str:
         sign=sign,
         headline=headline(outcome),
         view=_scale(outcome),
-        rows=rows(outcome.alignment, outcome.epsilon) if isinstance(outcome, Proof) else [],
+        rows=rows(outcome.alignment, outcome.epsilon, outcome.mu_squared) if isinstance(outcome, Proof) else [],
         parts=pair_parts(outcome) if isinstance(outcome, Refuted) else [],
         counts=counts(outcome) if isinstance(outcome, Refuted) else "",
         bound=bound(outcome) if isinstance(outcome, Refuted) else "",

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 from dpaudit.options import CERTIFY
 from dpaudit.report import utility
@@ -26,6 +27,7 @@ from dpaudit.report.numbers import (
     upper,
 )
 from dpaudit.results.model import (
+    Alignment,
     Audit,
     Bounds,
     EventRecord,
@@ -41,6 +43,7 @@ from dpaudit.results.model import (
     Verdict,
 )
 from dpaudit.results.plain import flat
+from dpaudit.results.reasons import aligned_cost
 
 ROUNDS = "its program's numbers are rounded to doubles"
 NOT_A_PROOF = "not a proof"
@@ -103,6 +106,11 @@ def verdict_phrase(audit: Audit) -> str:
 def is_proved(audit: Audit | UtilityAudit) -> bool:
     """Whether its claim is proved, on a finite domain or for every dataset of a scope."""
     return isinstance(audit, Audit) and audit.verdict is Verdict.PASS and audit.evidence in PROOFS
+
+
+def aligned(alignment: Alignment) -> str:
+    """What a proof by an alignment costs: "ε = 1"."""
+    return aligned_cost(float(Fraction(alignment.epsilon)), math.sqrt(Fraction(alignment.mu_squared)))
 
 
 def claimed(audit: Audit) -> str:
@@ -376,7 +384,7 @@ def _headline(audit: Audit) -> str:
     if audit.verdict is Verdict.INCONCLUSIVE:
         return sampled or exact or "no lower bound on ε"
     if audit.evidence is EvidenceKind.ALIGNMENT and audit.alignment is not None:
-        return f"ε = {audit.alignment.epsilon} for {audit.alignment.scope}"
+        return f"{aligned(audit.alignment)} for {audit.alignment.scope}"
     if audit.evidence is EvidenceKind.EXHAUSTIVE:
         return "; ".join(part for part in (exact, gap_sentence(audit)) if part)
     if audit.evidence is EvidenceKind.EXACT:

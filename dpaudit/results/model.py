@@ -318,7 +318,9 @@ class Alignment:
     scope: str
     """The datasets and their neighbours."""
     epsilon: str
-    """The ε that is proved, as a fraction."""
+    """The ε that is proved, as a fraction; beside Gaussian noise, of the rest."""
+    mu_squared: str
+    """μ² of Gaussian noise, as a fraction."""
     noise: list[ShiftedNoise]
     """How the noise moves, line by line."""
     paths: Count

@@ -291,23 +291,32 @@ class ProvedByAlignment(Reason):
     Args:
         scope: the datasets and their neighbours.
         given: what was taken from the program and confirmed on the pairs tried; None for nothing.
-        epsilon: what is proved.
-        claimed_epsilon: the claim.
+        epsilon: what is proved; beside Gaussian noise, of the rest.
+        mu: of Gaussian noise.
+        claim: what follows.
     """
 
     code = "proved_by_alignment"
     scope: str
     given: str | None
     epsilon: float
-    claimed_epsilon: float
+    mu: float
+    claim: str
 
     def sentence(self, door: Door) -> str:
         given = f", given that {self.given}" if self.given else ""
         return (
             f"A shift of the noise on every execution path gives every neighbouring dataset the same output, at a cost "
-            f"of at most ε = {self.epsilon:.6g} (claimed {self.claimed_epsilon:.6g}), for {self.scope}{given}. Numbers "
-            "count as real numbers: the proof says nothing about floating point."
+            f"of at most {aligned_cost(self.epsilon, self.mu)} (claimed: {self.claim}), for {self.scope}{given}. "
+            "Numbers count as real numbers: the proof says nothing about floating point."
         )
+
+
+def aligned_cost(epsilon: float, mu: float) -> str:
+    """What a shift of noise costs: "ε = 1", "μ = 0.5", "ε = 1 and μ = 0.5"."""
+    return " and ".join(
+        [f"ε = {epsilon:.6g}"] * (epsilon > 0 or not mu) + [f"μ = {mu:.6g} by Gaussian noise"] * (mu > 0)
+    )
 
 
 @dataclass(frozen=True)

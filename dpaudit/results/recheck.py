@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from dpaudit.language import Claim
+from dpaudit.language import Claim, GaussianDP
 from dpaudit.results.figures import PLOTS, columns
 from dpaudit.results.model import (
     Alignment,
@@ -203,7 +203,7 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
     if audit.evidence is EvidenceKind.ALIGNMENT:
         if audit.alignment is None:
             yield f"{says}it holds no alignment"
-        elif _fraction(audit.alignment.epsilon) > claim.epsilon * (1 + SLACK) or claim.delta or audit.curve is not None:
+        elif _is_short(audit.alignment, claim, curve=audit.curve is not None):
             yield f"{says}its alignment proves less than the claim"
     elif audit.evidence is EvidenceKind.EXHAUSTIVE:
         delta = audit.delta_exact or 0.0
@@ -219,6 +219,17 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
         yield f"{says}it holds no evidence"
 
 
+def _is_short(alignment: Alignment, claim: Claim, *, curve: bool) -> bool:
+    """Whether an alignment proves less than a claim; of a curve, only its ε and μ are known."""
+    epsilon, square = _fraction(alignment.epsilon), _fraction(alignment.mu_squared)
+    if curve:
+        return False
+    spare = claim.epsilon * (1 + SLACK) - float(epsilon)
+    if spare < 0 or not square:
+        return spare < 0
+    return GaussianDP(math.sqrt(square)).delta_at(spare) > claim.delta * (1 + SLACK) + 1e-13
+
+
 def _of_alignment(alignment: Alignment) -> Iterator[str]:
     for line in alignment.noise:
         if not re.fullmatch(r".+:[1-9]\d{0,8}", line.line):
@@ -226,7 +237,9 @@ def _of_alignment(alignment: Alignment) -> Iterator[str]:
         shifts = [_fraction(shift) for shift in line.shifts]
         if _fraction(line.cost) < 0 or not shifts:
             yield f"alignment: {line.line} has no shift, or a cost below 0"
-    if _fraction(alignment.epsilon) < max((_fraction(line.cost) for line in alignment.noise), default=Fraction(0)):
+    if _fraction(alignment.epsilon) + _fraction(alignment.mu_squared) < max(
+        (_fraction(line.cost) for line in alignment.noise), default=Fraction(0)
+    ):
         yield "alignment: one line costs more than all lines together"
 
 

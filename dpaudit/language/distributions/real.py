@@ -114,6 +114,7 @@ class Laplace(Real):
 class Gaussian(Real):
     """N(mean, sigma²)."""
 
+    noise_kind: ClassVar[str | None] = "normal"
     mean: float
     sigma: float
 
