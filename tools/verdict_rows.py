@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpaudit.report.numbers import exactly, lower, nearest, upper
+from dpaudit.report.wording import PROOFS
 from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 
 REPORTS = Path(__file__).resolve().parent.parent / "reports"
@@ -31,7 +32,8 @@ class PrivacyRow:
         claim: as text.
         relation: the neighbouring relation, ":k" for groups of k.
         epsilon, delta: of the claim; both ε below are at this δ.
-        evidence: sampled, exact (on the pairs tried) or exhaustive (every pair of a finite domain).
+        evidence: sampled, exact (on the pairs tried), exhaustive (every pair of a finite domain), or alignment (every
+            dataset of a scope).
         verdict, expected: pass, fail or inconclusive.
         as_expected: whether they are equal.
         epsilon_exact: of the worst pair; infinite where no ε suffices, None without output distributions.
@@ -57,15 +59,15 @@ class PrivacyRow:
 
     @property
     def proved(self) -> bool:
-        """Whether every pair of a finite domain keeps the claim."""
-        return self.verdict == Verdict.PASS and self.evidence == EvidenceKind.EXHAUSTIVE
+        """Whether the claim is proved, on a finite domain or for every dataset of a scope."""
+        return self.verdict == Verdict.PASS and self.evidence in PROOFS
 
     @property
     def phrase(self) -> str:
         """The verdict as reports print it."""
         if self.verdict != Verdict.PASS:
             return self.verdict.upper()
-        return "PASS · proved" if self.proved else "PASS · not refuted"
+        return PROOFS.get(EvidenceKind(self.evidence), "PASS · not refuted")
 
     @property
     def exact_text(self) -> str:

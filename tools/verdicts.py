@@ -16,11 +16,14 @@ from pathlib import Path
 import systems
 import verdict_rows
 from dpaudit.report.html import Within, to_html
+from dpaudit.report.wording import PROOFS
 from dpaudit.results.json_form import from_json
-from dpaudit.results.model import Result
+from dpaudit.results.model import EvidenceKind, Result, Verdict
 from dpaudit.whole_files import write_file
 from verdict_rows import FILES, REPORTS, PrivacyRow, UtilityRow, Verdicts
 
+EVIDENCE = REPORTS.parent / "algorithms" / "dpaudit_algorithms" / "evidence.csv"
+"""What `dpaudit list` says of the claims that are not refuted."""
 CATALOGUE, COMPARISON, OVERVIEW = "result.json", "interior-points.json", "README.md"
 SHOWN = {
     "RecPrefix": "an algorithm that is not refuted: proofs on small domains, samples at the paper's constants, the "
@@ -28,7 +31,7 @@ SHOWN = {
     "ASimpleH": "an algorithm that is refuted, with drawings of the examples and of the outputs",
 }
 """Algorithm → why its report is committed."""
-PHRASES = ("FAIL", "PASS · proved", "PASS · not refuted", "INCONCLUSIVE")
+PHRASES = ("FAIL", *PROOFS.values(), "PASS · not refuted", "INCONCLUSIVE")
 _INTRO = """# Verdicts of the whole catalogue
 
 <!-- Written by tools/verdicts.py from the CSV files; `make report` writes all of them anew. -->
@@ -41,7 +44,7 @@ _FILES = """
 | --- | --- |
 | [verdicts.csv](verdicts.csv) | audits of privacy: claim, verdict, exact ε and lower confidence bound on ε |
 | [utility.csv](utility.csv) | audits of utility guarantees: probability of success on the worst inputs |
-| [proofs.csv](proofs.csv) | claims with δ = 0 that `dpaudit prove` proves for every dataset of a scope, or why not |
+| [proofs.csv](proofs.csv) | claims that `dpaudit prove` proves for every dataset of a scope, or why not |
 """
 _SYSTEMS = """
 `make report` repeats all audits, in half an hour on two cores, and writes a page for each algorithm and all results
@@ -49,10 +52,10 @@ as JSON to `build/report/`.
 
 ## Every system
 
-How many of an algorithm's audits of privacy fail, are proved on a finite domain, are not refuted, or are inconclusive;
-the ε that the worst of them needs (exact, or ≥ a lower confidence bound) of the claimed one; and how many utility
-guarantees hold on the inputs tried. Cases that are wrong on purpose are not counted here. [FINDINGS.md](../FINDINGS.md)
-explains the failures.
+How many of an algorithm's audits of privacy fail, are proved (for every dataset, or on a finite domain), are not
+refuted, or are inconclusive; the ε that the worst of them needs (exact, or ≥ a lower confidence bound) of the claimed
+one; and how many utility guarantees hold on the inputs tried. Cases that are wrong on purpose are not counted here.
+[FINDINGS.md](../FINDINGS.md) explains the failures.
 
 """
 
@@ -71,6 +74,18 @@ def overview(verdicts: Verdicts) -> str:
     reports = {**SHOWN, Path(COMPARISON).stem: "a comparison: `dpaudit compare interior-points`"}
     files = "".join(f"| [{name}.html]({name}.html) | {about} |\n" for name, about in reports.items())
     return f"{_INTRO}{counts}\n{_unexpected(verdicts)}\n{_FILES}{files}{_SYSTEMS}{systems.table(verdicts, '../')}"
+
+
+def evidence(verdicts: Verdicts) -> str:
+    """`evidence.csv`: algorithm → the best evidence of a claim of it that passes."""
+    best: dict[str, str] = {}
+    order = [EvidenceKind.ALIGNMENT, EvidenceKind.EXHAUSTIVE]
+    for kind in order:
+        for row in verdicts.privacy:
+            if row.verdict == Verdict.PASS and row.evidence == kind:
+                best.setdefault(row.algorithm, kind.value)
+    names = dict.fromkeys(row.algorithm for row in verdicts.privacy)
+    return "".join(f"{name},{best[name]}\n" for name in names if name in best)
 
 
 def part(result: Result, name: str) -> str:
@@ -111,17 +126,21 @@ def texts(folder: Path) -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """Write or check; the exit code."""
     if arguments == ["--check"]:
-        stale = (REPORTS / OVERVIEW).read_text(encoding="utf-8") != overview(verdict_rows.load())
-        if stale:
-            print(f"reports/{OVERVIEW} is out of date: run `make tables` and commit what it writes.", file=sys.stderr)
-        return int(stale)
+        verdicts = verdict_rows.load()
+        made = {REPORTS / OVERVIEW: overview(verdicts), EVIDENCE: evidence(verdicts)}
+        stale = [path for path, text in made.items() if path.read_text(encoding="utf-8") != text]
+        for path in stale:
+            print(f"{path.name} is out of date: run `make tables` and commit what it writes.", file=sys.stderr)
+        return int(bool(stale))
     if len(arguments) > 1 or arguments[:1] == ["--help"]:
         print(__doc__, file=sys.stderr)
         return 2
-    made = texts(Path(arguments[0])) if arguments else {OVERVIEW: overview(verdict_rows.load())}
-    for name, text in made.items():
+    texts_of = texts(Path(arguments[0])) if arguments else {OVERVIEW: overview(verdict_rows.load())}
+    for name, text in texts_of.items():
         write_file(REPORTS / name, text)
         print(f"wrote reports/{name}")
+    write_file(EVIDENCE, evidence(verdict_rows.load()))
+    print(f"wrote {EVIDENCE.name} of the catalogue")
     return 0
 
 

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from dpaudit.plans.plan import Plan
 
 NOT_PRIVATE = "not private"
+PROVED = {
+    "alignment": ("all", "proved for every dataset of a scope"),
+    "exhaustive": ("finite", "proved on a finite domain"),
+}
+"""Evidence → what a list says of it, and what a card says."""
 LEGEND = (
-    "PASS: no audit refutes the claim, which is no proof. FAIL 7: refuted as printed, see finding 7 in FINDINGS.md. "
-    "`dpaudit show NAME` describes an algorithm."
+    "PASS all, PASS finite: proved for every dataset, or on a finite domain. PASS: not refuted, no proof. "
+    "FAIL 7: see finding 7 in FINDINGS.md. `dpaudit show NAME` says more."
 )
 
 
@@ -154,7 +159,8 @@ def _row(card: Card) -> tuple[str, str, str, str, str]:
     verdicts = {
         kind: ",".join(str(one.number) for one in card.findings if one.kind == kind) for kind in ("privacy", "utility")
     }
-    privacy = f"FAIL {verdicts['privacy']}" if verdicts["privacy"] else "FAIL" if _broken(card) else "PASS"
+    passed = f"PASS {PROVED[known][0]}" if (known := registry.evidence().get(card.name)) in PROVED else "PASS"
+    privacy = f"FAIL {verdicts['privacy']}" if verdicts["privacy"] else "FAIL" if _broken(card) else passed
     utility = f"FAIL {verdicts['utility']}" if verdicts["utility"] else ""
     return card.name, privacy if card.private else NOT_PRIVATE, utility, card.claim, card.title
 
@@ -181,6 +187,7 @@ def described(kind: type[Mechanism], card: Card, plan: Plan, *, verbose: bool) -
         (card.name, title),
         ("", f"Input: {card.inputs}.\nOutput: {card.output}."),
         ("Claim", f"{card.claim}\n{card.source}"),
+        ("Evidence", PROVED[known][1] if (known := registry.evidence().get(card.name)) in PROVED else ""),
         *_known_bug(card),
         *_findings(card),
         ("Versions", ", ".join(card.variants)),

@@ -54,6 +54,21 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
     return table
 
 
+@lru_cache(maxsize=1)
+def evidence() -> dict[str, str]:
+    """Algorithm → "alignment" or "exhaustive", where a claim of it was proved so; by the `evidence.csv` of packages.
+
+    Lines are "name,kind"; a package without the file has no proofs.
+    """
+    found: dict[str, str] = {}
+    for point in entry_points(group=ALGORITHMS):
+        for folder in map(Path, getattr(point.load(), "__path__", ())):
+            file = folder / "evidence.csv"
+            if file.exists():
+                found |= dict(line.split(",") for line in file.read_text(encoding="utf-8").splitlines())
+    return found
+
+
 _CARD = re.compile(
     r'^(\w+)\.card = (?:Card|replace)\(\s*(?:(\w+)\.card,\s*)?name="\w+"(?:,\s*system="(\w*)")?', re.MULTILINE
 )

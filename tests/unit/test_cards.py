@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -18,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def listed(text: str) -> list[str]:
     """The names of the algorithms in a list."""
     names = set(registry.names())
-    lines = (re.match(r"(?:  )?(?:PASS|FAIL|not private).*", line) for line in text.splitlines())
+    rows = re.split(r"\d+ of \d+ algorithms, ", text)[0]  # without the legend
+    lines = (re.match(r"(?:  )?(?:PASS|FAIL|not private).*", line) for line in rows.splitlines())
     # a title may have the name of another one
     return [
         next(word for word in line[0].replace("…", " ").split() if word in names) for line in lines if line is not None
@@ -83,7 +85,7 @@ def test_the_corpus_is_filtered_too(typed: Typed) -> None:
 def test_a_line_has_the_verdicts(typed: Typed) -> None:
     lines = {name: line for line in typed("list").out.splitlines() for name in listed(line)}
     assert lines["ADist"].startswith("  FAIL 1 ")
-    assert lines["RecPrefix"].startswith("  PASS         FAIL 7 ")
+    assert lines["RecPrefix"].startswith("  PASS finite  FAIL 7 ")
     assert lines["MakeData"].startswith("  FAIL 15      FAIL 16 ")
     assert lines["Minimum"].startswith("  not private ")
     assert lines["NoisyMedian"].startswith("  FAIL  ")
@@ -93,7 +95,7 @@ def test_show_begins_with_what_it_does(typed: Typed) -> None:
     lines = typed("show RecPrefix").out.splitlines()
     assert lines[0].split(maxsplit=1) == ["RecPrefix", "a private interior point by recursion on prefix lengths"]
     headings = [line.split("  ")[0] for line in lines if line[:1].strip()]
-    assert headings == ["RecPrefix", "Claim", "Findings", "Versions", "Parameters", "Sample size", "More"]
+    assert headings == ["RecPrefix", "Claim", "Evidence", "Findings", "Versions", "Parameters", "Sample size", "More"]
     text = " ".join(" ".join(lines).split())
     assert "7. Theorem 7.8's number of records vanishes at large ε (utility)" in text
     assert "FINDINGS.md, section 7" in text
@@ -138,3 +140,15 @@ def test_words_of_a_title_may_be_misspelt() -> None:
     every = [card for name in registry.names() if (card := registry.algorithm(name).card) is not None]
     assert [card.name for card in cards.matching(every, ["RecPrefx"])] == ["RecPrefix"]
     assert cards.matching(every, []) == every
+
+
+def test_the_evidence_is_that_of_the_committed_verdicts() -> None:
+    """What `list` says of proofs is in the table of verdicts, of an audit that passed."""
+    with (ROOT / "reports" / "verdicts.csv").open(encoding="utf-8") as file:
+        proved = {
+            (row["algorithm"], row["evidence"]) for row in csv.DictReader(file) if row["verdict"] == "pass"
+        }
+    evidence = registry.evidence()
+    assert set(evidence.items()) <= proved
+    assert {name for name, kind in proved if kind in cards.PROVED} == set(evidence)
+    assert "PASS finite" in str(cards.listing(["ExponentialMechanism"], family=None, failing=False).families)
