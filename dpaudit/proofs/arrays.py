@@ -55,6 +55,9 @@ class Array:
                 raise interpreter.refused(f"An array of {value.dtype} is not followed.", "Use float64 or int64.")
             if value.size > MOST_ELEMENTS:
                 raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")
+            if value.ndim > 1 and not value.flags.c_contiguous:
+                raise interpreter.refused("An array with another order in memory is not followed.",
+                                          "Make it with np.ascontiguousarray.")
             if not np.isfinite(value).all():
                 raise interpreter.refused("An array holds a number that is not finite.")
             return Array(_objects(value.tolist(), value.shape), kinds[value.dtype.kind], writable=False)
@@ -100,6 +103,9 @@ class Array:
                 return mine.values.astype(np.int64)
             raise interpreter.refused("Items are looked up by numbers that depend on the data or on noise.")
         if isinstance(index, tuple):
+            if self.values.ndim > 1 and any(isinstance(each, list | Array | np.ndarray) for each in index):
+                # what it gives has another order in memory, and reshape then copies
+                raise interpreter.refused("Several dimensions are indexed by a list or an array.", "Use slices.")
             return tuple(self._index(interpreter, each) for each in index)
         if isinstance(index, list):
             if not all(isinstance(each, int) and not isinstance(each, bool) for each in index):
@@ -131,6 +137,8 @@ class Array:
             interpreter.undo.append((self.values, place, interpreter.plainly(self.values.__getitem__, place)))
         if isinstance(value, Array | np.ndarray | list | tuple):
             new = Array.of(interpreter, value)
+            if new.values.ndim and not isinstance(interpreter.plainly(self.values.__getitem__, place), np.ndarray):
+                raise interpreter.refused("The program raises ValueError: an element is set to an array.")
             self._takes(interpreter, new.kind, new.values.ravel())
             held: Any = new.values.copy()
         else:
@@ -192,7 +200,12 @@ class Array:
             for value in arrays
         ]
         if not any(isinstance(value, Array) for value in arrays):
-            return function(*arrays)
+            result = function(*arrays)
+            floats = any(
+                isinstance(value, float | np.floating) or (isinstance(value, Form) and not value.is_int)
+                for value in arrays
+            )
+            return float(result) if type(result) is int and floats else result
         results = [function(*parts) for parts in zip(*columns, strict=True)]
         if not shape:
             return results[0]

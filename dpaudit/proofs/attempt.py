@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.language.mechanism import Mechanism
+from dpaudit.proofs import coins
 from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
 from dpaudit.proofs.certificate import certificate_of_paths
 from dpaudit.proofs.exact import ROUNDING
@@ -48,6 +49,7 @@ class Attempt:
     Args:
         target, scope, claimed: as in `prove`.
         name: of the program.
+        delta: of the claim; used where outputs are finitely many.
         limits: beyond which it is given up.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
@@ -62,6 +64,7 @@ class Attempt:
     claimed: Fraction
     name: str
     limits: Limits = LIMITS
+    delta: Fraction = Fraction(0)
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
     maxima_at: set[Place] = field(default_factory=set)
@@ -80,6 +83,10 @@ class Attempt:
             try:
                 found = self.of_pairs(list(self.dataset_pairs(self.scope)))
             except (NoShift, Unsupported):
+                found = first
+            if not isinstance(found, Proof):
+                found = self.of_coins(self.scope) or found
+            if not isinstance(found, Proof) and found is first:
                 return first
             for dataset, finished in list(self.on_datasets.items())[:MOST_REPLAYED]:
                 replayed(self.target, self.scope, finished, len(dataset), datasets=[dataset])
@@ -200,6 +207,30 @@ class Attempt:
             yield list(matched(larger, renamed))
             yield list(matched(renamed, larger))
 
+    def of_coins(self, scope: Domain) -> Proof | Unknown | None:
+        """A proof from the exact probabilities of all outputs; None where outputs depend on noise."""
+        tables = coins.laws(self.on_datasets)
+        if not tables:
+            return None
+        compared = coins.pairs(tables, scope)
+        largest = coins.ratio(compared)
+        delta = coins.excess(compared, self.claimed)
+        kept = largest is not None and largest <= coins.exponential_below(self.claimed) * (1 + ROUNDING)
+        if not kept and delta > self.delta * (1 + ROUNDING):
+            least = None if largest is None else coins.logarithm_above(largest)
+            why = "An output is impossible on one of two neighbours" if least is None else (
+                f"An output is {float(largest or 0):.6g} times as likely on one of two neighbours"
+            )
+            return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
+        epsilon, delta = (min(coins.logarithm_above(largest), self.claimed), Fraction(0)) if kept and largest else (
+            self.claimed, delta
+        )
+        return Proof(
+            epsilon, self.claimed, self.name, str(scope), (), sum(map(len, self.on_datasets.values())),
+            assumptions(self.target, scope),
+            coins.certificate_of_coins(self.target, self.name, str(scope), self.claimed, epsilon, delta, compared),
+        )
+
     def dataset_pairs(self, scope: Domain) -> Iterator[PathPair]:
         """Paths on every pair of neighbouring datasets of a finite domain."""
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
@@ -306,7 +337,7 @@ def matched(ours: Sequence[Finished], theirs: Sequence[Finished]) -> Iterator[Pa
 
 def _shape(path: Finished) -> object:
     return (
-        tuple((draw.kind, draw.scale) for draw in path.draws), path.coins, path.output,
+        tuple((draw.kind, draw.scale) for draw in path.draws), path.coins, path.splits, path.output,
         tuple((row.kind, row.strict, tuple(sorted(row.form.draws.items()))) for row in path.rows),
     )
 

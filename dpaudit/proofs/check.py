@@ -21,8 +21,8 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
         squares = _number(certificate["mu_squared"]) if kind == "translation" else Fraction(0)
         if kind != "translation" and epsilon > (claimed := _number(certificate["claimed"])) * (1 + ROUNDING):
             return f"ε = {epsilon} is above the claimed {claimed}."
-        if kind == "stream":
-            return _stream(certificate, epsilon)
+        if kind in ("stream", "coins"):
+            return _stream(certificate, epsilon) if kind == "stream" else _coins(certificate, epsilon)
         if kind not in ("paths", "translation") or not certificate["paths"]:
             return "It has no paths."
         for number, path in enumerate(certificate["paths"]):
@@ -38,6 +38,22 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         return f"It is no certificate: {type(error).__name__} {error}."
     return None
+
+
+def _coins(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
+    """Every list of probabilities sums to 1 on D and on D′, and exceeds e^ε times the other by at most δ in total."""
+    power = term = Fraction(1)  # a beginning of the series of e^ε, so at most e^ε
+    for k in range(1, 260):
+        term *= min(epsilon, Fraction(50)) / k
+        power += term
+    for number, pair in enumerate(certificate["pairs"]):
+        left, right = [_number(p) for p, _ in pair], [_number(q) for _, q in pair]
+        if sum(left) != 1 or sum(right) != 1 or min(*left, *right) < 0:
+            return f"pair {number}: its probabilities are below 0, or do not sum to 1."
+        power_here, delta = power * (1 + ROUNDING), _number(certificate["delta"])
+        if sum(max(p - power_here * q, Fraction(0)) for p, q in zip(left, right, strict=True)) > delta * (1 + ROUNDING):
+            return f"pair {number}: its probabilities differ by more than ε = {epsilon} and δ = {delta} allow."
+    return None if certificate["pairs"] else "It has no pairs."
 
 
 def _number(text: Any) -> Fraction:

@@ -30,5 +30,6 @@ def exactly(value: object) -> Fraction:
         return Fraction(value)
     if isinstance(value, float) and math.isfinite(value):
         simple = Fraction(value).limit_denominator(SIMPLE)
-        return simple if abs(float(simple) - value) <= 4 * math.ulp(value) else Fraction(value)
+        near = abs(float(simple) - value) <= 4 * math.ulp(value) and bool(simple) == bool(value)
+        return simple if near else Fraction(value)
     raise ParameterError(f"A proof needs finite numbers, not {value!r}.")

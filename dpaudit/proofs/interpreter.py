@@ -423,9 +423,8 @@ class Interpreter:
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        if any(isinstance(each, Public) for each in args) and any(callee is each for each in _OF_PUBLIC) and public(
-            (*args, *keywords.values())
-        ):
+        of_public = not keywords and any(callee is each for each in _OF_PUBLIC)
+        if of_public and any(isinstance(each, Public) for each in args) and public(args):
             return PUBLIC
         if isinstance(callee, Native):
             try:
@@ -568,6 +567,8 @@ class Interpreter:
         """The variables of a call, with its arguments."""
         node = function.source.node
         scope = Scope(local_names(node), function.variables, function.source)
+        if any(name.startswith("__") and not name.endswith("__") for name in scope.names):
+            raise self.refused("A private name is another one inside of a class.", "Use names with one underscore.")
         names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
         given = dict(zip(names, args, strict=False))
         rest = args[len(names):]
@@ -730,6 +731,7 @@ class Interpreter:
                 "A place that depends on the data or on noise is written to.",
                 "Use `+=`, or np.bincount.",
             )
+        self.only_plain(*((index.start, index.stop, index.step) if isinstance(index, slice) else (index,)))
         if self.path.merging:
             if isinstance(index, slice) or (isinstance(container, dict) and index not in container):
                 raise CannotMerge
@@ -751,10 +753,15 @@ class Interpreter:
             if isinstance(before, np.ndarray):
                 raise self.refused("An array from outside the program is changed.", _STATE)
             if isinstance(before, list):
+                # of an array or a number of numpy's, it would be numpy's addition
+                if operation is not ast.Add or isinstance(value, Array | np.ndarray | np.generic):
+                    raise self.refused("This change of a list is not followed.")
+                self.extend(before, value)
+                return
+            if isinstance(before, Public) and hasattr(before, "extend"):
                 if operation is not ast.Add:
                     raise self.refused("This change of a list is not followed.")
-                self.changing(before)
-                before.extend(list(self.iterate(value)))
+                before.extend(self, value)
                 return
             if isinstance(before, dict | set):
                 raise self.refused("This change of a container is not followed.")
@@ -780,6 +787,17 @@ class Interpreter:
             self.store(container, index, self.operate(operation, before, value))
         else:
             raise self.refused("An attribute is changed.", _STATE)
+
+    def extend(self, values: list[Any], more: Any) -> None:
+        """Appends to a list; what an iterator computes sees what was appended before."""
+        self.changing(values)
+        items = self.iterate(more)
+        values.extend(items if isinstance(more, Iterator) else list(items))
+
+    def only_plain(self, *values: Any) -> None:
+        """Refuses objects whose operators are the user's own, also inside of containers."""
+        if not all(map(is_deep_plain, values)):
+            raise self.refused("Operators of a class of your own are not followed.")
 
     def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
         """container[index] += value where the index depends on one record."""
@@ -959,6 +977,7 @@ class Interpreter:
                 parts = [None if each is None else self.evaluate(each, scope) for each in (lower, upper, step)]
                 if not all(map(concrete, parts)):
                     raise self.refused("The bounds of a slice depend on the data or on noise.")
+                self.only_plain(*parts)
                 return slice(*(self.plain(part) for part in parts))
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 made_of = self.parts(parts, scope)
@@ -984,6 +1003,8 @@ class Interpreter:
             case ast.DictComp(key=key, value=value, generators=generators):
                 pairs = self.comprehended(ast.Tuple(elts=[key, value], lineno=node.lineno), generators, scope)
                 return self.own({self.hashable(name): held for name, held in pairs})
+            case ast.Lambda() if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)):
+                raise self.refused("A lambda that yields is a generator.")
             case ast.Lambda():
                 return self.closure(node, "<lambda>", scope)
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
@@ -1029,7 +1050,7 @@ class Interpreter:
                 continue
             assert isinstance(value, ast.FormattedValue)
             shown = self.evaluate(value.value, scope)
-            if not plain(shown) or value.format_spec is not None or value.conversion != -1:
+            if type(shown) not in (str, int) or value.format_spec is not None or value.conversion != -1:
                 raise self.refused(
                     "A number that depends on the data or on noise is made a string.",
                     "Release the number.",
@@ -1074,6 +1095,8 @@ class Interpreter:
         return self.where(cell, opposite, rest)
 
     def _of_sequences(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
+        if operation is ast.Mod and isinstance(left, str):
+            raise self.refused("A string is formatted with `%`.", "Use an f-string.")
         if not all(is_plain(each) for each in (left, right)):
             symbol = _SYMBOLS.get(operation)
             raise self.refused(f"The operator {symbol} of a list and a number that depends on the data or on noise.")
@@ -1170,6 +1193,8 @@ class Interpreter:
         ):
             if not concrete(left) or not concrete(right):
                 raise self.refused("Containers of numbers that depend on the data or on noise are compared.")
+            if any(isinstance(each, list | tuple | dict | set) for each in (left, right)):
+                self.only_plain(left, right)
             if isinstance(left, NUMBERS) != isinstance(right, NUMBERS) and any(
                 isinstance(each, list | tuple) for each in (left, right)
             ):
@@ -1339,6 +1364,7 @@ class Interpreter:
                 raise self.refused("This lookup in a dict is not followed.")
             if not concrete(index):
                 raise self.refused("An item is looked up by a number that depends on the data or on noise.")
+            self.only_plain(*((index.start, index.stop, index.step) if isinstance(index, slice) else (index,)))
             made = self.plainly(operator.getitem, container, index)
             return self.own(made) if isinstance(index, slice) and isinstance(made, list) else made
         if any(container is each for each in (list, tuple, dict, set, frozenset, type)):
@@ -1417,6 +1443,11 @@ class Interpreter:
         kind = type(value)
         if isinstance(value, AppliedTo):
             raise self.refused("A mechanism applied to data is looked into.")
+        if type(kind) not in (type, abc.ABCMeta) or any(
+            "__dict__" in vars(each) and type(vars(each)["__dict__"]) is not types.GetSetDescriptorType
+            for each in kind.__mro__
+        ):
+            raise self.refused(f"The class {kind.__name__} has a metaclass, or a __dict__ of its own.")
         if inspect.getattr_static(kind, "__getattribute__") is not _PLAIN_LOOKUP or hasattr(kind, "__getattr__"):
             raise self.refused(f"The class {kind.__name__} computes its attributes.")
         found = inspect.getattr_static(kind, name, None)
@@ -1605,7 +1636,12 @@ def yields(node: ast.FunctionDef) -> bool:
         each = waiting.pop()
         if isinstance(each, ast.Yield | ast.YieldFrom):
             return True
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            # its defaults, decorators and annotations are evaluated where it is defined
+            waiting += [part for part in ast.iter_child_nodes(each) if part not in (
+                each.body if isinstance(each.body, list) else [each.body]
+            )]
+        else:
             waiting += ast.iter_child_nodes(each)
     return False
 

@@ -67,13 +67,18 @@ def _fsum(interpreter: Interpreter, values: Any) -> Any:
 
 def _extreme(sign: int) -> Handler:
     def handler(interpreter: Interpreter, *values: Any, key: Any = None, default: Any = ...) -> Any:
-        items = list(interpreter.iterate(values[0])) if len(values) == 1 else list(values)
+        items: list[Any] = []
+        keys = items if key is None else []
+        for item in interpreter.iterate(values[0]) if len(values) == 1 else values:
+            items.append(item)
+            if key is not None:
+                keys.append(interpreter.call(key, (item,), {}))
         if not items:
             if default is ...:
                 raise interpreter.refused("The program raises ValueError: max or min of nothing.")
             return default
-        keys = items if key is None else [interpreter.call(key, (item,), {}) for item in items]
         if all(map(concrete, keys)):
+            interpreter.only_plain(*keys)
             # Python's own comparison
             best = 0
             for index in range(1, len(keys)):
@@ -154,6 +159,7 @@ def _sorted(interpreter: Interpreter, values: Any, *, key: Any = None, reverse: 
     if not concrete(reverse):
         raise interpreter.refused("The order of sorting depends on the data or on noise.")
     if all(map(concrete, keys)):
+        interpreter.only_plain(*keys)
         order = interpreter.plainly(lambda: sorted(range(len(items)), key=lambda index: keys[index], reverse=reverse))
     else:
         order = _order(interpreter, keys, -1 if not reverse else 1)
@@ -174,7 +180,10 @@ def _order(interpreter: Interpreter, keys: list[Any], sign: int) -> list[int]:
 def _abs(interpreter: Interpreter, value: Any) -> Any:
     if isinstance(value, Array | np.ndarray):
         return Array.each(interpreter, lambda each: _abs(interpreter, each), value)
+    if isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition):
+        raise interpreter.refused("abs of a condition is not the same in Python and in numpy.", "Write int(...).")
     if not is_symbolic(value):
+        interpreter.only_plain(value)
         return interpreter.plainly(abs, value)
     sign = interpreter.compare(value, ">=", 0)
     negative = interpreter.binary(ast.Mult, -1, value)
@@ -193,17 +202,21 @@ def _range(interpreter: Interpreter, *bounds: Any) -> Any:
         return bounds[0].__dpaudit_range__(interpreter)
     if not all(map(concrete, bounds)):
         raise interpreter.refused("A range depends on the data or on noise.")
+    interpreter.only_plain(*bounds)
     return interpreter.plainly(range, *bounds)
 
 
 def _enumerate(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
     if hasattr(values, "__dpaudit_enumerate__"):
         return values.__dpaudit_enumerate__(interpreter, start)
+    interpreter.only_plain(start)
     return enumerate(interpreter.iterate(values), start)
 
 
 def _zip(interpreter: Interpreter, *values: Any, strict: bool = False) -> Iterator[Any]:
     iterators = [iter(interpreter.iterate(value)) for value in values]
+    if not strict:
+        return zip(*iterators, strict=False)
 
     def turns() -> Iterator[Any]:
         try:
@@ -308,6 +321,7 @@ def _bool(interpreter: Interpreter, value: Any = False) -> Any:
 def _round(interpreter: Interpreter, value: Any, digits: Any = None) -> Any:
     if not concrete(value) or not concrete(digits):
         raise interpreter.refused("A number that depends on the data or on noise is rounded.", "Release it as it is.")
+    interpreter.only_plain(value, digits)
     return interpreter.plainly(round, value, digits)
 
 
@@ -320,14 +334,14 @@ def _all(interpreter: Interpreter, values: Any) -> Any:
 
 
 def _reversed(interpreter: Interpreter, values: Any) -> Any:
-    if not isinstance(values, list | tuple | range | str):
+    if type(values) not in (list, tuple, range, str):
         raise interpreter.refused("reversed of this value is not followed.")
     return reversed(values)
 
 
 def _map(interpreter: Interpreter, function: Any, *values: Any) -> Any:
     iterators = [iter(interpreter.iterate(value)) for value in values]
-    return (interpreter.call(function, parts, {}) for parts in zip(*iterators, strict=False))
+    return map(lambda *parts: interpreter.call(function, parts, {}), *iterators)
 
 
 def _filter(interpreter: Interpreter, function: Any, values: Any) -> Any:
@@ -390,12 +404,14 @@ def _plain(function: Callable[..., Any]) -> Handler:
 
 def _math_floor(interpreter: Interpreter, value: Any) -> Any:
     if not is_symbolic(value):
+        interpreter.only_plain(value)
         return interpreter.plainly(math.floor, value)
     return interpreter.floor(interpreter.number(value))
 
 
 def _math_ceil(interpreter: Interpreter, value: Any) -> Any:
     if not is_symbolic(value):
+        interpreter.only_plain(value)
         return interpreter.plainly(math.ceil, value)
     return interpreter.binary(
         ast.Mult, -1, interpreter.floor(interpreter.number(value).scaled(Fraction(-1)))
@@ -527,7 +543,13 @@ def _evaluated(function: Callable[..., Any]) -> Handler:
 def _reduction(function: Callable[[Interpreter, list[Any]], Any], kind: Callable[[str], str]) -> Handler:
     def handler(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
         mine = Array.of(interpreter, value)
-        return mine.reduced(interpreter, lambda parts: function(interpreter, parts), axis, kind(mine.kind))
+        made = kind(mine.kind)
+
+        def one(parts: list[Any]) -> Any:
+            result = function(interpreter, parts)
+            return float(result) if type(result) is int and made == "float" else result
+
+        return mine.reduced(interpreter, one, axis, made)
 
     return handler
 
@@ -576,6 +598,10 @@ def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = 
 
 def _elementwise_extreme(sign: int) -> Handler:
     def one(interpreter: Interpreter, x: Any, y: Any) -> Any:
+        if any(isinstance(each, bool | np.bool_ | Condition) or (
+            isinstance(each, Cell) and each.is_condition
+        ) for each in (x, y)):
+            raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use np.any or np.all.")
         if not is_symbolic(x) and not is_symbolic(y):
             return interpreter.plainly(max if sign > 0 else min, x, y)
         larger = interpreter.compare(x, ">=" if sign > 0 else "<=", y)
@@ -618,6 +644,10 @@ def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> An
                 pass
         return x if interpreter.truth(test) else y
 
+    if not any(isinstance(each, Array | np.ndarray | list | tuple) for each in (condition, yes, no)):
+        raise interpreter.refused(
+            "np.where of numbers makes an array of no dimension.", "Write `a if condition else b`."
+        )
     return Array.each(interpreter, one, condition, yes, no, kind=_joined_kind(interpreter, yes, no))
 
 
@@ -778,7 +808,10 @@ def _np_floor(interpreter: Interpreter, value: Any) -> Any:
         floor = _math_floor(interpreter, each)
         return interpreter.number(floor) if is_symbolic(each) else float(floor)
 
-    return Array.each(interpreter, one, value, kind="float")
+    kind = _joined_kind(interpreter, value)
+    if kind not in ("float", "unknown"):
+        raise interpreter.refused("np.floor of whole numbers is of another type in some versions of numpy.")
+    return Array.each(interpreter, one, value, kind=kind)
 
 
 def _np_operation(operation: type[ast.operator]) -> Handler:
@@ -901,12 +934,17 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
 
 def _on_plain(interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     args = tuple(list(interpreter.iterate(each)) if isinstance(each, Iterator) else each for each in args)
-    if not all(is_plain(each) and concrete(each) for each in args):
+    if not all(map(_is_text, args)):
         raise interpreter.refused(
             "A number that depends on the data or on noise is made a string.",
             "Release the number.",
         )
     return interpreter.plainly(function, *args)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is shown alike by Python and by numpy."""
+    return all(map(_is_text, value)) if type(value) in (list, tuple) else type(value) in (str, int)
 
 
 def _append(interpreter: Interpreter, values: list[Any], value: Any) -> None:
@@ -915,8 +953,7 @@ def _append(interpreter: Interpreter, values: list[Any], value: Any) -> None:
 
 
 def _extend(interpreter: Interpreter, values: list[Any], more: Any) -> None:
-    interpreter.changing(values)
-    values.extend(list(interpreter.iterate(more)))
+    interpreter.extend(values, more)
 
 
 def _insert(interpreter: Interpreter, values: list[Any], index: Any, value: Any) -> None:
@@ -949,7 +986,12 @@ def _list_copy(interpreter: Interpreter, values: list[Any]) -> Any:
 
 def _sort(interpreter: Interpreter, values: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     interpreter.changing(values)
-    values[:] = _sorted(interpreter, values, key=key, reverse=reverse)
+    items = list(values)
+    values.clear()  # as it is while keys are computed
+    ordered = _sorted(interpreter, items, key=key, reverse=reverse)
+    if values:
+        raise interpreter.refused("The program raises ValueError: a list is changed while it is sorted.")
+    values[:] = ordered
 
 
 def _index(interpreter: Interpreter, values: Any, value: Any) -> int:
@@ -991,6 +1033,8 @@ def _setdefault(interpreter: Interpreter, values: dict[Any, Any], key: Any, defa
 
 def _update(interpreter: Interpreter, values: dict[Any, Any], more: Any = (), /, **named: Any) -> None:
     interpreter.changing(values)
+    if isinstance(more, Iterator):
+        raise interpreter.refused("A dict is updated from an iterator.", "Update it from a list.")
     values.update(_dict(interpreter, more, **named))
 
 
@@ -1096,11 +1140,23 @@ def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size:
     return first + interpreter.path.toss([Fraction(1, last - first)] * (last - first))
 
 
-def _random_choice(interpreter: Interpreter, values: Any) -> Any:
+def _random_choice(interpreter: Interpreter, values: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
     options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
+    if size is not None or replace is not True:
+        raise interpreter.refused("Several choices at once are not followed.", "Choose one by one.")
     if not 0 < len(options) <= MOST_OPTIONS or {type(each) for each in options} not in ({int}, {float}, {str}):
         raise interpreter.refused("This choice is not followed.", "Choose from an int, or a list of ints or floats.")
-    return options[interpreter.path.toss([Fraction(1, len(options))] * len(options))]
+    if p is None:
+        return options[interpreter.path.toss([Fraction(1, len(options))] * len(options))]
+    weights = [interpreter.number(each) for each in interpreter.iterate(p)]
+    if any(each.has_data or each.has_noise for each in weights):
+        raise interpreter.refused("The probabilities of a choice depend on the data or on noise.",
+                                  "Give a small finite domain of records.")
+    shares = [each.constant for each in weights]
+    total = sum(shares, Fraction(0))
+    if len(shares) != len(options) or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**8):
+        raise interpreter.refused("The probabilities of a choice are not one for each option, or do not sum to 1.")
+    return options[interpreter.path.toss([each / total for each in shares])]
 
 
 def _geometric(interpreter: Interpreter, p: Any, size: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,6 +81,7 @@ class Finished:
         draws: in the order in which they were drawn.
         rows: of decisions and of the output.
         coins: the probability of each other random choice that was made on it.
+        splits: the probability of each comparison of a uniform draw with a constant, given those before.
         maxima: the largest numbers that were kept as one number.
         output: the output's parts that depend neither on data nor on noise; hashable.
         result: the output as the interpreter has it.
@@ -89,9 +91,26 @@ class Finished:
     draws: tuple[Draw, ...]
     rows: tuple[Row, ...]
     coins: tuple[Fraction, ...]
+    splits: tuple[Fraction, ...]
     maxima: tuple[Maximum, ...]
     output: Any
     result: Any
+
+    @property
+    def probability(self) -> Fraction:
+        """The probability of its coins and splits."""
+        return math.prod((*self.coins, *self.splits), start=Fraction(1))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing on it depends on noise, other than on how uniform draws compare with constants."""
+        return not self.maxima and all(
+            row.kind == "keep" and not row.form.has_data and _is_uniform(row.form, self.draws) for row in self.rows
+        )
+
+
+def _is_uniform(form: Form, draws: Sequence[Draw]) -> bool:
+    return len(form.draws) == 1 and all(draws[index].kind == "uniform" for index in form.draws)
 
 
 class Path:
@@ -113,6 +132,9 @@ class Path:
         self.draws: list[Draw] = []
         self.rows: list[Row] = []
         self.coins: list[Fraction] = []
+        self.splits: list[Fraction] = []
+        self.intervals: dict[int, tuple[Fraction, Fraction]] = {}
+        """In which a uniform draw of this path is known to be."""
         self.known: dict[object, set[str]] = {}
         self.steps = 0
         """Expressions and statements evaluated on it."""
@@ -145,7 +167,28 @@ class Path:
         if len(self.draws) >= MOST_DRAWS:
             raise Unsupported(f"More than {MOST_DRAWS:,} draws on one path.", "", place)
         self.draws.append(Draw(kind, scale, place))
+        if kind == "uniform":
+            self.intervals[len(self.draws) - 1] = Fraction(0), Fraction(1)
         return Form(draws={len(self.draws) - 1: Fraction(1)})
+
+    def _split(self, form: Form, place: Place) -> bool | None:
+        """Whether a uniform draw of this path is on one side of a constant; None for other forms."""
+        if form.has_data or len(form.draws) != 1:
+            return None
+        ((index, coefficient),) = form.draws.items()
+        if index not in self.intervals:
+            return None
+        low, high = self.intervals[index]
+        cut = -form.constant / coefficient
+        upper = coefficient > 0  # the form is ≥ 0 above the cut
+        if not low < cut < high:
+            return (cut <= low) is upper
+        yes = self.choose(2) == 0
+        above = yes is upper
+        self.splits.append(((high - cut) if above else (cut - low)) / (high - low))
+        self.intervals[index] = (cut, high) if above else (low, cut)
+        self.keep(form if yes else form.scaled(Fraction(-1)), place)
+        return yes
 
     def maximum(self, members: Sequence[Form], place: Place) -> Form:
         """The largest of some numbers, as one number."""
@@ -234,6 +277,8 @@ class Path:
                 return True
             if high is not None and (high < 0 if symbol == ">=" else high <= 0):
                 return False
+        if (side := self._split(form, place)) is not None:
+            return side
         key, flipped = _canonical(form)
         known = self.known.setdefault(key, set())
         holds = {">=": ("<=" if flipped else ">="), ">": ("<" if flipped else ">")}[symbol]
@@ -302,8 +347,8 @@ def explore(
         waiting += path.open
         finished.append(
             Finished(
-                tuple(path.decisions), tuple(path.draws), path.finished_rows(), tuple(path.coins), tuple(path.maxima),
-                output, result,
+                tuple(path.decisions), tuple(path.draws), path.finished_rows(), tuple(path.coins),
+                tuple(path.splits), tuple(path.maxima), output, result,
             )
         )
         steps += path.steps

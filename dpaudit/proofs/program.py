@@ -164,7 +164,7 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             path.release(value.classes(), place)
             return "value"
         case Condition():
-            return "bool", path.decide(value, place)
+            return _name(path.decide(value, place))
         case Array():
             parts = tuple(released(interpreter, part) for part in value.values.ravel())
             return "array", value.values.shape, parts
@@ -178,7 +178,9 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             return type(value).__name__, tuple(sorted(map(_name, value)))
         case Noise() | Random() | Native() | Bound() | Started():
             raise Unsupported("The output is no value.", "Return what is drawn.", place)
-    if isinstance(value, bool | int | float | str | bytes | Fraction | np.generic) or value is None:
+    if isinstance(value, bool | np.bool_):
+        return _name(bool(value))
+    if isinstance(value, int | float | str | bytes | Fraction | np.generic) or value is None:
         return _name(value)
     if concrete(value):
         # one object is the same in every run; two that look alike may not be

@@ -148,7 +148,8 @@ def _first(attempt: Attempt, claim: Claim | None) -> Proof | Unknown:
     label = label_of(claim)
     if epsilon is None:
         return replace(attempt.unknown(f"An ε alone proves no claim of {label}.", "", None), goal=label)
-    found = _alone(replace(attempt, claimed=epsilon))
+    delta = exactly(claim.delta) if claim.curve is None and claim.rho is None else Fraction(0)
+    found = _alone(replace(attempt, claimed=epsilon, delta=delta))
     return replace(found, claimed=attempt.claimed, goal=label)
 
 
@@ -166,4 +167,4 @@ def _implying(claim: Claim) -> Fraction | None:
     if rho is not None:
         root = Fraction(math.sqrt(2 * rho)).limit_denominator(10**6)
         return root if root**2 <= 2 * exactly(rho) else root - Fraction(1, 10**6)
-    return exactly(claim.epsilon) if curve is None and claim.epsilon > 0 else None
+    return exactly(claim.epsilon) if curve is None else None

@@ -222,10 +222,15 @@ class Tape:
                 return location + (int(noise) if KINDS[node.noise_kind].is_whole else noise)
         raise self.refuse(type(node).__name__)
 
-    def choose(self, options: int) -> int:
-        """One of some options with equal probability."""
-        self.coins.append(1 / options)
-        return int(self.rng.integers(options))
+    def choose(self, options: int, weights: Any = None) -> int:
+        """One of some options, with equal probability or given ones."""
+        if weights is None:
+            self.coins.append(1 / options)
+            return int(self.rng.integers(options))
+        shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+        chosen = int(self.rng.choice(options, p=shares))
+        self.coins.append(float(shares[chosen]))
+        return chosen
 
     def _indicator(self, event: Tail) -> bool:
         noise = self.drawn(event.noise)
@@ -306,9 +311,9 @@ class Recorder(Generator):
         first, last = (0, low) if high is None else (low, high)
         return first + self._tape.choose(last - first)
 
-    def choice(self, a: Any) -> Any:  # type: ignore[override]
+    def choice(self, a: Any, *, p: Any = None) -> Any:  # type: ignore[override]
         values = np.arange(a) if isinstance(a, int) else np.asarray(a)
-        return values[self._tape.choose(len(values))]
+        return values[self._tape.choose(len(values), p)]
 
 
 def _refusing(name: str) -> property:

@@ -88,7 +88,9 @@ class Log(Public):
         raise interpreter.refused(f"The method {name} of a list that the loop appends to is not followed.", FINITE)
 
     def extend(self, interpreter: Interpreter, values: Any) -> None:
-        for value in list(interpreter.iterate(values)):
+        # what an iterator computes sees what was appended before
+        items = interpreter.iterate(values)
+        for value in items if isinstance(values, Iterator) else list(items):
             self.append(interpreter, value)
 
     def append(self, interpreter: Interpreter, value: Any) -> None:

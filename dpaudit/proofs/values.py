@@ -23,9 +23,13 @@ _PLAIN_TYPES = frozenset({
 })
 
 
+_NUMPY_SCALARS = (np.float64, np.int64, np.bool_, np.str_)
+"""Numbers of other widths round or overflow early, and make arrays of their own dtype."""
+
+
 def is_plain(value: Any) -> bool:
     """Whether a value's operators are Python's or numpy's own: subclasses may have others."""
-    return type(value) in _PLAIN_TYPES or (isinstance(value, np.generic) and type(value).__module__ == "numpy")
+    return type(value) in _PLAIN_TYPES or type(value) in _NUMPY_SCALARS
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
     type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,

@@ -51,6 +51,8 @@ def headline(outcome: Outcome) -> str:
 def cost_of(proof: Proof) -> str:
     """What the shift costs: "μ² = 1/4 by Gaussian noise"."""
     parts = [f"ε = {number(proof.epsilon)}"] * (proof.epsilon > 0 or not proof.mu_squared)
+    if (delta := Fraction(proof.certificate.get("delta", "0"))) > 0:
+        parts.append(f"δ = {number(delta)}")
     if proof.mu_squared:
         parts.append(f"μ² = {number(proof.mu_squared)} by Gaussian noise")
     return " and ".join(parts)
@@ -170,6 +172,20 @@ def _text(value: Fraction | None) -> str | None:
     return None if value is None else str(value)
 
 
+_ONE_SHIFT = (
+    "The program's source is followed on symbols in place of the data. For every extreme difference of D and D′, one "
+    "shift of all draws is found with which D′ takes the same path to the same output, on every path: the one with the "
+    "least sum of squares, rounded to fractions and checked exactly. Both outputs are then one function of the noise "
+    "and of the shifted noise. Gaussian noise with standard deviation σ whose draw moves by s costs (s/σ)² of μ², and "
+    "other noise with scale b costs |s|/b. The claim follows from μ and ε: δ by the Gaussian profile, in interval "
+    "arithmetic."
+)
+_COINS = (
+    "The program's source is followed on every dataset of the domain. Its random choices have exact probabilities, so "
+    "that of each output is a fraction; every output is compared on every pair of neighbours."
+)
+
+
 def method(outcome: Outcome) -> Sequence[str]:
     """How the verdict was made."""
     followed = (
@@ -180,6 +196,7 @@ def method(outcome: Outcome) -> Sequence[str]:
     )
     match outcome:
         case Proof():
+            followed = {"translation": _ONE_SHIFT, "coins": _COINS}.get(outcome.certificate.get("kind", ""), followed)
             return (
                 followed, "Before the proof was given, the program itself ran on concrete datasets, and did what was "
                 "followed."

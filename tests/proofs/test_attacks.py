@@ -11,7 +11,7 @@ import pytest
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records, Stream
-from tests.proofs import attacks_language, attacks_numpy, attacks_streams
+from tests.proofs import attacks_hidden, attacks_language, attacks_numpy, attacks_streams
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_streams(program: Any) -> None:
     assert isinstance(prove(program, Stream(), epsilon=2, refute=False), Unknown)
 
 
-PRIVATE = {"w25", "w26", "x26", "x37", "x59", "y4", "y7", "y8", "y9", "y10", "z62", "z67", "z68"}
+PRIVATE = {"w25", "w26", "x26", "x37", "x59", "y4", "y7", "y8", "y10", "z62", "z67", "z68"}
 """Programs beside the attacks that are as private as claimed: their constants and shapes only look like data."""
 
 
@@ -49,4 +49,11 @@ def test_numpy_and_containers(program: Any) -> None:
 @pytest.mark.parametrize("program", programs(attacks_language, ""), ids=lambda each: each.__name__)
 def test_language(program: Any) -> None:
     scope = {"neg": Domain(1, ("a", 0)), "looked": Records(1, 0, 1.5)}.get(program.__name__, Records(1, 0, 1))
+    assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("program", "scope"), attacks_hidden.PROGRAMS, ids=[each.__name__ for each, _ in attacks_hidden.PROGRAMS]
+)
+def test_hidden(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)

@@ -31,7 +31,6 @@ EXPECTED_UNKNOWN = {
     "running_maximum",
     # streams that are read by index, and `out += [...]`
     "first_above_while",
-    "sparse_with_numbers",
     # match
     "matched",
     # products of records; the alignment needs twice the ε where two order statistics may move, but never both
