@@ -559,6 +559,10 @@ def prove_command(
         bool, typer.Option("--refute/--no-refute", help="Look for a violation by sampling if nothing is proved.",
                            rich_help_panel=SEED.panel)
     ] = True,
+    lower: Annotated[
+        bool, typer.Option("--lower", help="Bound a proved ε from below by sampling; up to a minute.",
+                           rich_help_panel=SEED.panel)
+    ] = False,
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="Seed of the samples.", rich_help_panel=SEED.panel)
     ] = 0,
@@ -592,8 +596,8 @@ def prove_command(
         domain=domain, relation=relation,
     )
     finish_prove(
-        target, scope, parameters=param or (), epsilon=epsilon, delta=delta, claim=claim, refute=refute, seed=seed,
-        outputs=ProofFiles(html=html, json=json, certificate=certificate), quiet=quiet,
+        target, scope, parameters=param or (), epsilon=epsilon, delta=delta, claim=claim, refute=refute,
+        lower=lower, seed=seed, outputs=ProofFiles(html=html, json=json, certificate=certificate), quiet=quiet,
     )
 
 

@@ -163,7 +163,7 @@ def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scop
 
 def finish_prove(
     text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, delta: float | None,
-    claim: str | None, refute: bool, seed: int, outputs: ProofFiles, quiet: bool,
+    claim: str | None, refute: bool, lower: bool, seed: int, outputs: ProofFiles, quiet: bool,
 ) -> NoReturn:
     """Prove, show, write, and exit with the code of the outcome."""
     refuse_unwritable(outputs, [text.rpartition(":")[0]] if ".py:" in text else [])
@@ -180,7 +180,7 @@ def finish_prove(
     curve = parse_curve(claim) if claim is not None else None
     what = claimed(target, epsilon=epsilon, delta=delta or 0.0, claim=curve)
     with Watch(display_for(False if quiet else None)):
-        outcome = prove_widest(target, scopes, what, refute=refute, seed=seed)
+        outcome = prove_widest(target, scopes, what, refute=refute, lower=lower, seed=seed)
     failures = []
     values = json.dumps(proof_json(outcome), ensure_ascii=False, indent=2) + "\n"
     if outputs.json == STDOUT:
@@ -201,7 +201,8 @@ def finish_prove(
         from dpaudit.report.proof_page import proof_page
 
         call = _call(
-            text, scope, parameters=parameters, epsilon=epsilon, delta=delta, claim=claim, refute=refute, seed=seed
+            text, scope, parameters=parameters, epsilon=epsilon, delta=delta, claim=claim, refute=refute, lower=lower,
+            seed=seed,
         )
         failures += _written(outputs.html, proof_page(outcome, call=call))
     for failure in failures:
@@ -219,7 +220,7 @@ def _written(path: str, content: str) -> list[ReportError]:
 
 def _call(
     text: str, scope: Scope | None, *, parameters: Sequence[str], epsilon: float | None, delta: float | None,
-    claim: str | None, refute: bool, seed: int,
+    claim: str | None, refute: bool, lower: bool, seed: int,
 ) -> str:
     """The command line that gives the same outcome."""
     words = ["dpaudit", "prove", text, *(word for each in parameters for word in ("--param", each))]
@@ -243,7 +244,7 @@ def _call(
         words += ["--by", str(scope.by)]
     if isinstance(scope, Records | Domain) and scope.relation != "replace-one":
         words += ["--relation", scope.relation]
-    words += [*["--no-refute"] * (not refute), *["--seed", str(seed)] * (seed != 0)]
+    words += [*["--no-refute"] * (not refute), *["--lower"] * lower, *["--seed", str(seed)] * (seed != 0)]
     return shlex.join(words)
 
 

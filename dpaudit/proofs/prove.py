@@ -17,7 +17,7 @@ from dpaudit.options import CLAIM, EPSILON
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.paths import LIMITS, Limits
-from dpaudit.proofs.refute import refuted
+from dpaudit.proofs.refute import bounded_below, refuted
 from dpaudit.proofs.results import Outcome, Proof, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.proofs.streams import prove_stream
@@ -29,7 +29,7 @@ QUICK = Limits(paths=300, steps=300_000, programs=2_000, states=40)
 
 def prove(
     target: Any, scope: Scope, *, epsilon: float | Fraction | None = None, delta: float = 0.0,
-    claim: Claim | Curve | None = None, refute: bool = True, seed: int = 0,
+    claim: Claim | Curve | None = None, refute: bool = True, lower: bool = False, seed: int = 0,
 ) -> Outcome:
     """Proves a claim of a program for every dataset of a scope, by aligning the noise of neighbouring datasets.
 
@@ -45,6 +45,7 @@ def prove(
         delta: δ of the claim.
         claim: instead of epsilon and delta, a `Claim`, or a curve such as `ZeroConcentrated` or `GaussianDP`.
         refute: whether to look for a violation by sampling if no proof of an ε is found.
+        lower: whether to bound ε from below by sampling if a proof of an ε is found; this takes up to a minute.
         seed: of the samples.
 
     Returns:
@@ -57,25 +58,26 @@ def prove(
     if not isinstance(scope, Answers | Stream | Records | Domain):
         raise UsageError("scope must be Answers, Stream, Records or Domain, not {}.", repr(scope))
     what = claimed(target, epsilon=epsilon, delta=delta, claim=claim)
-    return _outcome(target, scope, what, refute=refute, seed=seed, limits=LIMITS)
+    return _outcome(target, scope, what, refute=refute, lower=lower, seed=seed, limits=LIMITS)
 
 
 def prove_widest(
-    target: Any, scopes: Sequence[Scope], what: Claimed, *, refute: bool = True, seed: int = 0, limits: Limits = LIMITS,
+    target: Any, scopes: Sequence[Scope], what: Claimed, *, refute: bool = True, lower: bool = False, seed: int = 0,
+    limits: Limits = LIMITS,
 ) -> Outcome:
     """The outcome for the first scope in which the program can be followed, else for the last one.
 
     Args:
-        target, refute, seed: as in `prove`.
+        target, refute, lower, seed: as in `prove`.
         scopes: at least one, the widest first.
         what: the claim.
         limits: beyond which a scope is given up.
     """
     for scope in scopes[:-1]:
-        outcome = _outcome(target, scope, what, refute=refute, seed=seed, limits=limits)
+        outcome = _outcome(target, scope, what, refute=refute, lower=lower, seed=seed, limits=limits)
         if not isinstance(outcome, Unknown) or outcome.least is not None:
             return outcome
-    return _outcome(target, scopes[-1], what, refute=refute, seed=seed, limits=limits)
+    return _outcome(target, scopes[-1], what, refute=refute, lower=lower, seed=seed, limits=limits)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ def claimed(
     return Claimed(value)
 
 
-def _outcome(target: Any, scope: Scope, what: Claimed, *, refute: bool, seed: int, limits: Limits) -> Outcome:
+def _outcome(
+    target: Any, scope: Scope, what: Claimed, *, refute: bool, lower: bool, seed: int, limits: Limits
+) -> Outcome:
     started = time.perf_counter()
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
     attempt = Attempt(target, scope, what.epsilon, name, limits)
@@ -132,6 +136,8 @@ def _outcome(target: Any, scope: Scope, what: Claimed, *, refute: bool, seed: in
         found = refuted(attempt, outcome, seed)
         if found is not None:
             outcome = found
+    if lower and isinstance(outcome, Proof) and what.claim is None:
+        outcome = replace(outcome, lower=bounded_below(attempt, seed))
     return replace(outcome, seconds=time.perf_counter() - started)
 
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
@@ -33,7 +33,7 @@ from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.replay import Dataset, given, of_record, on_answers, varied
-from dpaudit.proofs.results import Refuted, Unknown, Unsupported
+from dpaudit.proofs.results import LowerBound, Refuted, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.stats.clopper_pearson import epsilon_lower, lower, upper
 from dpaudit.subjects.runner import Runner, Unit
@@ -81,6 +81,7 @@ TINY = 1e-6
 ALPHA = (1 - CONFIDENCE) / len(STEPS)
 """Error probability of one interim analysis."""
 Pair: TypeAlias = tuple[Dataset, Dataset]
+_Found = TypeVar("_Found")
 
 
 def refuted(attempt: Attempt, unknown: Unknown, seed: int) -> Refuted | None:
@@ -91,12 +92,26 @@ def refuted(attempt: Attempt, unknown: Unknown, seed: int) -> Refuted | None:
         unknown: why there is no proof.
         seed: of everything random.
     """
+    return _quietly(lambda runner: _Search(attempt, unknown.least, runner, SeedSequence(seed)).result())
+
+
+def bounded_below(attempt: Attempt, seed: int) -> LowerBound | None:
+    """A lower bound on ε from fresh samples of the pair and the event that a proof suggests; None if none is above 0.
+
+    Args:
+        attempt: the program, its scope, and the proof that was found.
+        seed: of everything random.
+    """
+    return _quietly(lambda runner: _Search(attempt, None, runner, SeedSequence(seed)).bound())
+
+
+def _quietly(search: Callable[[Runner], _Found | None]) -> _Found | None:
     runner = Runner(seconds=LIMIT)
     nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     with nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return _Search(attempt, unknown, runner, SeedSequence(seed)).result()
+            return search(runner)
         except (DpauditError, Unsupported):
             # the program raised or took too long: nothing is known
             return None
@@ -107,13 +122,14 @@ class _Search:
     """The search for a violation.
 
     Args:
-        attempt, unknown: as in `refuted`.
+        attempt: as in `refuted`.
+        least: what the alignment needs, if there is one.
         runner: makes samples within the time limit.
         seeds: of everything random.
     """
 
     attempt: Attempt
-    unknown: Unknown
+    least: Fraction | None
     runner: Runner
     seeds: SeedSequence
     spent: float = 0.0
@@ -138,9 +154,27 @@ class _Search:
             if bound > claimed * (1 + 1e-9):
                 return Refuted(
                     bound, self.attempt.claimed, self.attempt.name, str(self.attempt.scope), (more, less),
-                    event.description, (x, y), n, CONFIDENCE, self.unknown.least,
+                    event.description, (x, y), n, CONFIDENCE, self.least,
                 )
         return None
+
+    def bound(self) -> LowerBound | None:
+        """A bound from one count of fresh samples."""
+        chosen = self.piloted()
+        if chosen is None:
+            return None
+        (more, less), event = chosen.pair, chosen.event
+        x = y = n = 0
+        size = int(min(STEPS[-2], max(STEPS[0], self.affordable(SECONDS - self.spent))))
+        while n < size:
+            fresh = min(size - n, UNIT)
+            x += event.count(self.sampled(more, fresh))
+            y += event.count(self.sampled(less, fresh))
+            n += fresh
+        bound = epsilon_lower(x, n, y, n, delta=0.0, alpha=1 - CONFIDENCE)
+        if not bound > 0:
+            return None
+        return LowerBound(bound, (more, less), event.description, (x, y), n, CONFIDENCE)
 
     def sampled(self, dataset: Dataset, size: int) -> Outputs:
         """Fresh independent outputs on a dataset."""

@@ -48,6 +48,27 @@ class NoiseLine:
 
 
 @dataclass(frozen=True)
+class LowerBound:
+    """A lower confidence bound on a program's ε, from samples of one pair.
+
+    Args:
+        epsilon: of the bound.
+        pair: D and D′.
+        event: the outputs that are counted, in words.
+        counts: outputs in the event on D and on D′.
+        samples: samples of each of the two datasets.
+        confidence: such as 0.999.
+    """
+
+    epsilon: float
+    pair: tuple[Any, Any]
+    event: str
+    counts: tuple[int, int]
+    samples: int
+    confidence: float
+
+
+@dataclass(frozen=True)
 class Proof:
     """The claim holds for every dataset of the scope.
 
@@ -63,6 +84,7 @@ class Proof:
         certificate: what `check_certificate` verifies, as JSON values.
         goal: the claim where it is no ε alone, such as "(1, 1e-05)-DP" or "0.1-zCDP"; "" otherwise.
         mu_squared: μ² of the Gaussian noise: the program is a composition of an ε-DP and a μ-GDP one.
+        lower: what ε is at least, where that was asked for and found.
         seconds: time taken.
     """
 
@@ -76,6 +98,7 @@ class Proof:
     certificate: dict[str, Any] = field(repr=False)
     goal: str = ""
     mu_squared: Fraction = Fraction(0)
+    lower: LowerBound | None = None
     seconds: float = field(compare=False, default=0.0)
 
 

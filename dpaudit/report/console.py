@@ -163,6 +163,8 @@ def audit_block(
     block.labelled("claim", audit.claim.statement)
     if (scope := wording.scope_line(audit)) is not None and (verbose or audit.proof is not None):
         block.labelled("domain", scope)
+    if (sides := wording.two_sides(audit)) is not None:
+        block.labelled("two sides", sides)
     if audit.alignment is not None and wording.is_proved(audit):
         for number, line in enumerate(alignment.lines(alignment.noise_lines(audit.alignment))):
             block.labelled("" if number else "noise", line)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from dpaudit.proofs.results import Outcome, Place, Proof, Refuted, Unknown
+from dpaudit.proofs.results import LowerBound, Outcome, Place, Proof, Refuted, Unknown
 from dpaudit.report.alignment import fraction, lines, number
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.numbers import count, lower, percent
@@ -87,6 +87,10 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
     rows = [("for", outcome.scope)]
     match outcome:
         case Proof():
+            if outcome.lower is not None:
+                rows.append(("two sides", two_sides(outcome.lower.epsilon, outcome.epsilon, outcome.lower.confidence)))
+                rows += [("pair", line) for line in _pair_lines(outcome.lower)]
+                rows += [("event", outcome.lower.event), ("counts", counts(outcome.lower))]
             rows += [("noise", line) for line in lines(outcome.alignment)]
             rows += [("paths", count(outcome.paths)), *(("assumes", text) for text in outcome.assumptions)]
         case Refuted():
@@ -96,6 +100,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
             ]
             if outcome.least is not None:
                 rows.append(("alignment", f"needs ε = {number(outcome.least)}"))
+                rows.append(("two sides", two_sides(outcome.epsilon, outcome.least, outcome.confidence)))
         case Unknown():
             rows.append(("why", outcome.reason))
             if outcome.place is not None:
@@ -105,24 +110,29 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
     return rows
 
 
+def two_sides(least: float, most: Fraction, confidence: float) -> str:
+    """The interval of ε: from below with confidence, from above for certain."""
+    return f"ε ∈ [{lower(least, float(most))}, {fraction(most)}], the lower end with {percent(confidence)} confidence"
+
+
 def bound(outcome: Refuted) -> str:
     """The lower confidence bound on ε, rounded down."""
     return f"ε ≥ {lower(outcome.epsilon, float(outcome.claimed))} with {percent(outcome.confidence)} confidence"
 
 
-def counts(outcome: Refuted) -> str:
+def counts(outcome: Refuted | LowerBound) -> str:
     """How often the event was seen on D and on D′."""
     (hits, others), samples = outcome.counts, count(outcome.samples)
     return f"{count(hits)} of {samples} samples of D, {count(others)} of {samples} of D′"
 
 
-def pair_parts(outcome: Refuted, *, limit: int = 24) -> list[Part]:
+def pair_parts(outcome: Refuted | LowerBound, *, limit: int = 24) -> list[Part]:
     """D and D′ with what differs between them."""
     left, right = (json.loads(json.dumps(dataset_to_json(dataset))) for dataset in outcome.pair)
     return compare(left, right, limit=limit)
 
 
-def _pair_lines(outcome: Refuted) -> list[str]:
+def _pair_lines(outcome: Refuted | LowerBound) -> list[str]:
     return [
         f"{name:3}{excerpt.text()}" + (f"  ({excerpt.size})" if excerpt.size else "")
         for part in pair_parts(outcome, limit=12) for name, excerpt in (("D", part.left), ("D′", part.right))
@@ -150,6 +160,13 @@ def proof_json(outcome: Outcome) -> dict[str, Any]:
                 ],
                 "certificate": outcome.certificate,
             }
+            if outcome.lower is not None:
+                below = outcome.lower
+                values["lower"] = {
+                    "epsilon_at_least": below.epsilon, "confidence": below.confidence, "event": below.event,
+                    "pair": [dataset_to_json(dataset) for dataset in below.pair], "counts": list(below.counts),
+                    "samples": below.samples,
+                }
         case Refuted():
             values |= {
                 "epsilon_at_least": outcome.epsilon, "confidence": outcome.confidence, "event": outcome.event,

@@ -98,6 +98,10 @@ def _scale(outcome: Outcome) -> _View:
         return round(100 * value / end, 1)
 
     bars = [_Bar("claim", "claim", f"ε = {fraction(outcome.claimed)}", at(claim))]
+    if isinstance(outcome, Proof) and outcome.lower is not None:
+        bars.append(
+            _Bar("certified", "lower bound", f"ε ≥ {lower(outcome.lower.epsilon, claim)}", at(outcome.lower.epsilon))
+        )
     if isinstance(outcome, Refuted):
         bars.append(_Bar("certified", "lower bound", f"ε ≥ {lower(least, claim)}", at(least)))
     if proved is not None:

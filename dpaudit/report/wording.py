@@ -113,6 +113,15 @@ def aligned(alignment: Alignment) -> str:
     return aligned_cost(float(Fraction(alignment.epsilon)), math.sqrt(Fraction(alignment.mu_squared)))
 
 
+def two_sides(audit: Audit) -> str | None:
+    """The interval of ε from samples and a proof; None where either is missing, or Gaussian noise has no ε."""
+    bound = certified_epsilon(audit)
+    if audit.alignment is None or bound is None or not is_proved(audit) or audit.claim.delta or audit.curve is not None:
+        return None
+    most = exactly(float(Fraction(audit.alignment.epsilon)), audit.claim.epsilon)
+    return f"ε ∈ [{bound}, {most}], the lower end with {percent(audit.confidence)} confidence"
+
+
 def claimed(audit: Audit) -> str:
     """The claim's two numbers, e.g. "(1.0, 1e-06)"; of a curve its name, e.g. "0.5-GDP"."""
     if audit.curve is not None:

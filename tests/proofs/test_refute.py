@@ -15,12 +15,14 @@ from dpaudit.language import Claim, Laplace, Mechanism
 from dpaudit.language.relation import ReplaceOne
 from dpaudit.proofs import refute
 from dpaudit.proofs.attempt import Attempt
+from dpaudit.proofs.prove import prove
 from dpaudit.proofs.refute import Pattern, are_neighbours, candidate_pairs, has_its_bulk, patterns, refuted
-from dpaudit.proofs.results import Refuted, Unknown
+from dpaudit.proofs.results import Proof, Refuted, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
+from dpaudit.report.proof import proof_json, proof_text
 from dpaudit.stats.clopper_pearson import epsilon_lower
 from dpaudit_algorithms.corpus.report_noisy_max import ReportNoisyMax3, ReportNoisyMax4
-from dpaudit_algorithms.corpus.sparse_vector import SVT3, SVT4, SVT5, SVT6
+from dpaudit_algorithms.corpus.sparse_vector import SVT1, SVT3, SVT4, SVT5, SVT6
 
 
 def attempted(target: Any, scope: Scope, epsilon: float, seed: int = 0) -> Refuted | None:
@@ -207,3 +209,26 @@ def test_a_bulk_that_is_not_of_this_run_is_left_out() -> None:
     assert not has_its_bulk(Overridden)
     assert attempted(Exact(), Records(2, 0, 1), 0.1) is not None
     assert attempted(Overridden(), Records(2, 0, 1), 0.1) is None
+
+
+def test_a_proof_is_bounded_from_below() -> None:
+    """The least of both sides: SVT1 has ε = 1 in the limit of many answers, and more than 0.8 with ten."""
+    mechanism = SVT1(epsilon=1.0)
+    outcome = prove(mechanism, Stream(), lower=True)
+    assert isinstance(outcome, Proof)
+    assert outcome.lower is not None
+    assert 0.8 < outcome.lower.epsilon <= 1
+    again = prove(mechanism, Stream(), lower=True)
+    assert isinstance(again, Proof)
+    assert again.lower == outcome.lower
+    assert "ε ∈ [0.8" in proof_text(outcome)
+    assert proof_json(outcome)["lower"]["confidence"] == 0.999
+
+
+def test_no_bound_from_below_without_a_difference() -> None:
+    def constant(data: Any, rng: Any) -> Any:
+        return 1 + rng.laplace(0, 1)
+
+    outcome = prove(constant, Records(2, 0, 1), epsilon=1, lower=True)
+    assert isinstance(outcome, Proof)
+    assert outcome.lower is None
