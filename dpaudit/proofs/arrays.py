@@ -16,6 +16,7 @@ import numpy as np
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.paths import CannotMerge
+from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.values import Native, concrete, is_plain
 
 Interpreter: TypeAlias = Any
@@ -39,6 +40,8 @@ class Array:
 
     def __init__(self, values: np.ndarray[Any, Any], kind: str, *, writable: bool = True) -> None:
         self.values, self.kind, self.writable = values, kind, writable
+        if kind != "bool":
+            _settle(values, kind)
 
     # --- making ---
 
@@ -141,6 +144,8 @@ class Array:
                 raise interpreter.refused("The program raises ValueError: an element is set to an array.")
             self._takes(interpreter, new.kind, new.values.ravel())
             held: Any = new.values.copy()
+            if self.kind != "bool":
+                _settle(held, self.kind)
         else:
             if not isinstance(value, _SCALARS):
                 raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
@@ -338,8 +343,12 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
         if any(not draw.is_whole for draw in noise):
             return "float"
         whole = interpreter.is_whole(Form(value.constant, value.records))
-        return "unknown" if whole or value.has_noise or interpreter.whole_answers else "float"
-    if isinstance(value, float | Fraction | np.floating):
+        # answers are numbers of any type: counts may be ints
+        of_answers = any(not getattr(function, "bounded", False) for function in value.records.values())
+        return "unknown" if whole or value.has_noise or of_answers or interpreter.whole_answers else "float"
+    if isinstance(value, Fraction):
+        raise interpreter.refused("A Fraction is put into an array, which then holds objects.", "Use a float.")
+    if isinstance(value, float | np.floating):
         return "float"
     raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
 
@@ -391,6 +400,19 @@ def _each_of(values: np.ndarray[Any, Any], function: Callable[[Any], Any]) -> np
     for index, result in enumerate(results):
         out[index] = result
     return out.reshape(values.shape)
+
+
+def _settle(values: np.ndarray[Any, Any], kind: str) -> None:
+    """Makes elements what numpy holds in an array of numbers: an int among floats is a float, True among ints is 1."""
+    for place, value in enumerate(values.flat):
+        if isinstance(value, Condition):
+            raise Unsupported("A condition is put among numbers in an array.", "Write int(...) or float(...).")
+        if isinstance(value, Cell) and value.is_condition:
+            values.flat[place] = value.as_form()
+        elif kind == "float" and isinstance(value, bool | int | np.bool_ | np.integer):
+            values.flat[place] = float(value)
+        elif isinstance(value, bool | np.bool_):
+            values.flat[place] = int(value)
 
 
 def _converted(interpreter: Interpreter, value: Any, kind: str) -> Any:

@@ -173,6 +173,8 @@ class Interpreter:
             return self.path.decide(Condition(value, "!="), self.place)
         if isinstance(value, Cell):
             if not value.is_condition:
+                if not isinstance(value.function, Table) or not all(map(is_fixed, value.function.values)):
+                    raise self.refused("Records of this class are used as conditions.")
                 value = self.cell(value, combine(value, None, lambda x, _: bool(x)))
             return value if isinstance(value, bool) else self.path.decide(value, self.place)
         if isinstance(value, Compared | Noise | Random | AppliedTo):
@@ -204,6 +206,8 @@ class Interpreter:
             return Compared(right, {">=": "<=", "<=": ">=", ">": "<", "<": ">"}.get(symbol, symbol), self.number(left))
         for one, other, swapped in ((left, right, False), (right, left, True)):
             if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
+                if isinstance(other, NUMBERS) and any(isinstance(each, tuple) for each in one.function.values):
+                    raise self.refused("A number is compared with a sequence.")
                 return self.cell(one, self._each(one, other, _COMPARISONS[symbol], swapped=swapped))
         if symbol in ("==", "!=") and not (isinstance(left, NUMBERS) or is_symbolic(left)):
             raise self.refused(f"A number is compared with a value of type {type(left).__name__}.")
@@ -263,8 +267,17 @@ class Interpreter:
         if _is_truth(left) and _is_truth(right):
             raise self.refused("Arithmetic of two conditions is not the same in Python and in numpy.",
                                "Convert them with int(...) or .astype(int).")
-        if operation is ast.Pow and isinstance(right, int) and abs(right) > MOST_EXPONENT:
-            raise self.refused(f"An exponent is above {MOST_EXPONENT}.")
+        if _is_mixed(left) or _is_mixed(right):
+            raise self.refused("Arithmetic of records that are conditions or numbers is another in numpy.",
+                               "Convert them with int(...).")
+        if operation is ast.Pow:
+            if isinstance(right, int) and abs(right) > MOST_EXPONENT:
+                raise self.refused(f"An exponent is above {MOST_EXPONENT}.")
+            if any(isinstance(each, int | np.integer) and each < 0 for each in _possible(right)) and any(
+                isinstance(each, int | np.integer) for each in _possible(left)
+            ):
+                raise self.refused("A whole number to a negative power raises an exception in numpy.",
+                                   "Use a float.")
         if not is_symbolic(left) and not is_symbolic(right):
             for value in (left, right):
                 if not is_plain(value):
@@ -404,7 +417,10 @@ class Interpreter:
         """A mechanism's output on data."""
         if not isinstance(mechanism, Mechanism):
             raise self.refused("A draw from something that is no mechanism.")
-        value = self.call(self.attribute(mechanism, "run"), (dataset,), {}, running=True)
+        run = self.attribute(mechanism, "run")
+        value = self.call(run, (dataset,), {}, running=True)
+        if isinstance(value, Started) and inspect.isgeneratorfunction(getattr(run, "function", run)):
+            raise self.refused("A generator is returned, and not what it returns.", "Write `yield from`.")
         while isinstance(value, Started):
             value = self.begun(value)
         value = _as_noise(value)
@@ -423,7 +439,10 @@ class Interpreter:
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        of_public = not keywords and any(callee is each for each in _OF_PUBLIC)
+        # what max and min give may be a list of the program itself
+        of_public = not keywords and any(callee is each for each in _OF_PUBLIC) and not any(
+            isinstance(each, list) for each in args
+        )
         if of_public and any(isinstance(each, Public) for each in args) and public(args):
             return PUBLIC
         if isinstance(callee, Native):
@@ -441,9 +460,9 @@ class Interpreter:
         if callee is independent and len(args) == 2 and isinstance(args[0], Noise | Compared) and not keywords:
             return Independent((args[0],) * self.plain(args[1]))
         if isinstance(callee, types.FunctionType) and (known := self.library.known(callee)) is None:
-            if _is_ours(callee) and not running and all(map(concrete, (*args, *keywords.values()))) and not any(
-                isinstance(each, Random) for each in args
-            ) and not inspect.isgeneratorfunction(callee):
+            if _is_ours(callee) and not running and all(map(_is_frozen, (*args, *keywords.values()))) and not (
+                inspect.isgeneratorfunction(callee)
+            ):
                 return self.plainly(callee, *args, **keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         if (known := self.library.known(callee)) is not None:
@@ -665,10 +684,7 @@ class Interpreter:
                 notes = [statement.returns, *(
                     each.annotation for each in ast.walk(statement.args) if isinstance(each, ast.arg)
                 )]
-                if any(
-                    isinstance(each, ast.Call | ast.NamedExpr | ast.Yield) for note in notes if note is not None
-                    for each in ast.walk(note)
-                ):
+                if any(note is not None and not isinstance(note, ast.Name | ast.Constant) for note in notes):
                     raise self.refused("This annotation is not followed.")
                 scope.values[statement.name] = self.closure(statement, statement.name, scope)
             case ast.Assert(test=test):
@@ -777,7 +793,7 @@ class Interpreter:
                 return
             before = self.item(container, index)
             value = self.evaluate(statement.value, scope)
-            if isinstance(before, Array | list | np.ndarray):
+            if isinstance(before, Array | list | dict | set | np.ndarray | Public):
                 if not isinstance(before, Array):
                     raise self.refused("This change of a container is not followed.")
                 before.changed(self, operation, value)
@@ -1119,7 +1135,7 @@ class Interpreter:
             return Array.each(self, lambda part: self.unary(op, part), mine, kind=mine.kind)
         if not is_symbolic(value) and not is_plain(value) and not isinstance(op, ast.Not):
             raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
-        if not isinstance(op, ast.Not) and _is_truth(value):
+        if not isinstance(op, ast.Not) and (_is_truth(value) or _is_mixed(value)):
             raise self.refused("`~`, `-` or `+` of a condition is not the same in Python and in numpy.",
                                "Write `not`, np.logical_not or int(...).")
         match op:
@@ -1603,6 +1619,17 @@ def _is_frozen(value: Any) -> bool:
 
 def _is_truth(value: Any) -> bool:
     return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition)
+
+
+def _possible(value: Any) -> tuple[Any, ...]:
+    """The values of a table, or the one value."""
+    return value.function.values if isinstance(value, Cell) and isinstance(value.function, Table) else (value,)
+
+
+def _is_mixed(value: Any) -> bool:
+    """Whether it is a condition for some records, and something else for others."""
+    kinds = {isinstance(each, bool | np.bool_) for each in _possible(value)}
+    return len(kinds) > 1
 
 
 def _of_one_record(one: Cell, other: Any) -> bool:

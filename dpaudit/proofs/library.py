@@ -345,9 +345,9 @@ def _map(interpreter: Interpreter, function: Any, *values: Any) -> Any:
 
 
 def _filter(interpreter: Interpreter, function: Any, values: Any) -> Any:
-    return (
-        value for value in interpreter.iterate(values)
-        if interpreter.truth(value if function is None else interpreter.call(function, (value,), {}))
+    return filter(
+        lambda value: interpreter.truth(value if function is None else interpreter.call(function, (value,), {})),
+        iter(interpreter.iterate(values)),
     )
 
 
@@ -402,6 +402,17 @@ def _plain(function: Callable[..., Any]) -> Handler:
     return handler
 
 
+def _np_plain(function: Callable[..., Any]) -> Handler:
+    plain = _plain(function)
+
+    def handler(interpreter: Interpreter, value: Any) -> Any:
+        if isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition):
+            raise interpreter.refused("numpy computes a function of a condition with 16 bits.", "Write float(...).")
+        return plain(interpreter, value)
+
+    return handler
+
+
 def _math_floor(interpreter: Interpreter, value: Any) -> Any:
     if not is_symbolic(value):
         interpreter.only_plain(value)
@@ -427,13 +438,7 @@ def _pairwise(interpreter: Interpreter, values: Any) -> Any:
 
 
 def _accumulate(interpreter: Interpreter, values: Any) -> Any:
-    def totals() -> Iterator[Any]:
-        total: Any = None
-        for index, value in enumerate(interpreter.iterate(values)):
-            total = value if index == 0 else interpreter.operate(ast.Add, total, value)
-            yield total
-
-    return totals()
+    return itertools.accumulate(iter(interpreter.iterate(values)), lambda x, y: interpreter.operate(ast.Add, x, y))
 
 
 def _islice(interpreter: Interpreter, values: Any, *bounds: Any) -> Any:
@@ -644,7 +649,8 @@ def _np_where(interpreter: Interpreter, condition: Any, yes: Any, no: Any) -> An
                 pass
         return x if interpreter.truth(test) else y
 
-    if not any(isinstance(each, Array | np.ndarray | list | tuple) for each in (condition, yes, no)):
+    arrays = [each for each in (condition, yes, no) if isinstance(each, Array | np.ndarray | list | tuple)]
+    if not any(Array.of(interpreter, each).values.ndim for each in arrays):
         raise interpreter.refused(
             "np.where of numbers makes an array of no dimension.", "Write `a if condition else b`."
         )
@@ -1210,7 +1216,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     np.add: _np_operation(ast.Add), np.subtract: _np_operation(ast.Sub), np.multiply: _np_operation(ast.Mult),
     np.divide: _np_operation(ast.Div), np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
     np.copy: _copy, np.float64: _numpy_scalar(_float), np.int64: _numpy_scalar(_int),
-    np.sqrt: _plain(math.sqrt), np.exp: _plain(math.exp), np.log: _plain(math.log),
+    np.sqrt: _np_plain(math.sqrt), np.exp: _np_plain(math.exp), np.log: _np_plain(math.log),
 }
 for _function in (
     math.sqrt, math.exp, math.log, math.log2, math.log10, math.log1p, math.expm1, math.pow, math.gcd, math.comb,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, TypeAlias
 
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.values import concrete
+from dpaudit.proofs.values import is_fixed
 
 Interpreter: TypeAlias = Any
 """`interpreter.Interpreter`, which imports this module."""
@@ -49,6 +49,9 @@ def public(value: Any) -> bool:
     """Whether a value is known to whoever sees the outputs and the length of the stream."""
     if isinstance(value, Public) and not value.is_public:
         return False
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
+        # a list of the program inside of it could be changed under its other name
+        return all((isinstance(each, Public) and each.is_public) or is_fixed(each) for each in value)
+    if isinstance(value, tuple):
         return all(map(public, value))
-    return isinstance(value, Public) or concrete(value)
+    return isinstance(value, Public) or is_fixed(value)

@@ -33,8 +33,8 @@ def is_plain(value: Any) -> bool:
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, map, filter, reversed, type(iter([])), type(iter(())), type(iter(range(0))), type({}.items()),
     type({}.keys()), type({}.values()), itertools.chain, itertools.islice, itertools.pairwise, itertools.repeat,
-    itertools.count, itertools.product, itertools.combinations, itertools.permutations, type(iter({})),
-    type(reversed([])), type(iter({}.items())), type(iter({}.values())), type(reversed(range(0))),
+    itertools.count, itertools.accumulate, itertools.product, itertools.combinations, itertools.permutations,
+    type(iter({})), type(reversed([])), type(iter({}.items())), type(iter({}.values())), type(reversed(range(0))),
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records, Stream
-from tests.proofs import attacks_hidden, attacks_language, attacks_numpy, attacks_streams
+from tests.proofs import attacks_hidden, attacks_language, attacks_late, attacks_numpy, attacks_streams
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,8 @@ def test_language(program: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "scope"), attacks_hidden.PROGRAMS, ids=[each.__name__ for each, _ in attacks_hidden.PROGRAMS]
+    ("program", "scope"), [*attacks_hidden.PROGRAMS, *attacks_late.PROGRAMS],
+    ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_hidden(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
