@@ -214,7 +214,7 @@ class Array:
         results = [function(*parts) for parts in zip(*columns, strict=True)]
         if not shape:
             return results[0]
-        made = kind or join(kind_of(interpreter, result) for result in results) if results else "float"
+        made = kind or (join(kind_of(interpreter, result) for result in results) if results else "unknown")
         return Array(_objects(results, shape), made)
 
     @staticmethod
@@ -326,6 +326,8 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
     if isinstance(value, bool | np.bool_ | Condition):
         return "bool"
     if isinstance(value, int | np.integer):
+        if not -2**63 <= value < 2**63:
+            raise interpreter.refused("A whole number of more than 64 bits is put into an array.")
         return "int"
     if isinstance(value, Cell):
         if value.is_condition:

@@ -315,7 +315,7 @@ class Interpreter:
             raise self.refused("Records of this class are not computed with.")
         try:
             table = combine(one, other, operation, swapped=swapped)
-            if not all(map(is_fixed, table.values)):
+            if not all(map(is_fixed, table.values)) or any(type(each) is complex for each in table.values):
                 raise self.refused("A value that depends on a record may change, or is of an unknown class.")
             return table
         except (ArithmeticError, TypeError, ValueError, LookupError, OverflowError) as error:
@@ -370,11 +370,14 @@ class Interpreter:
     def plainly(self, function: Callable[..., Any], *values: Any, **keywords: Any) -> Any:
         """Calls a function without side effects on values without symbols."""
         try:
-            return function(*values, **keywords)
+            made = function(*values, **keywords)
         except (Unsupported, CannotMerge):
             raise
         except Exception as error:
             raise self.refused(f"The program raises {type(error).__name__}: {error}") from None
+        if type(made) is complex:
+            raise self.refused("A number is not real; numpy has NaN in its place.")
+        return made
 
     def draw(self, kind: str, scale: Any, location: Any = 0) -> Form:
         """A draw of noise around a location."""
@@ -460,8 +463,9 @@ class Interpreter:
         if callee is independent and len(args) == 2 and isinstance(args[0], Noise | Compared) and not keywords:
             return Independent((args[0],) * self.plain(args[1]))
         if isinstance(callee, types.FunctionType) and (known := self.library.known(callee)) is None:
-            if _is_ours(callee) and not running and all(map(_is_frozen, (*args, *keywords.values()))) and not (
-                inspect.isgeneratorfunction(callee)
+            given = (*args, *keywords.values())
+            if _is_ours(callee) and not running and not inspect.isgeneratorfunction(callee) and all(
+                map(_is_frozen, given)
             ):
                 return self.plainly(callee, *args, **keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
@@ -1609,9 +1613,11 @@ def _is_plainly_made(kind: type) -> bool:
 
 
 def _is_frozen(value: Any) -> bool:
-    """Whether nothing can change a value: plain scalars, and dataclasses of dpaudit and its catalogue."""
+    """Whether a value holds no symbols and cannot change: plain scalars, dataclasses of dpaudit and its catalogue."""
     if type(value) is tuple:
         return all(map(_is_frozen, value))
+    if not concrete(value):
+        return False
     if _is_ours(type(value)) and is_dataclass(value):
         return all(_is_frozen(getattr(value, each.name)) for each in fields(value))
     return is_fixed(value)

@@ -29,6 +29,8 @@ MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
 MOST_OPTIONS = 64
 """Values of a uniform draw of a whole number beyond which it is not followed."""
+MOST_ITEMS = 100_000
+"""Items of a range beyond which it is not followed."""
 Handler = Callable[..., Any]
 
 
@@ -203,7 +205,10 @@ def _range(interpreter: Interpreter, *bounds: Any) -> Any:
     if not all(map(concrete, bounds)):
         raise interpreter.refused("A range depends on the data or on noise.")
     interpreter.only_plain(*bounds)
-    return interpreter.plainly(range, *bounds)
+    made = interpreter.plainly(range, *bounds)
+    if len(made[:MOST_ITEMS + 1]) > MOST_ITEMS:
+        raise interpreter.refused(f"A range has more than {MOST_ITEMS:,} numbers.")
+    return made
 
 
 def _enumerate(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
@@ -322,6 +327,8 @@ def _round(interpreter: Interpreter, value: Any, digits: Any = None) -> Any:
     if not concrete(value) or not concrete(digits):
         raise interpreter.refused("A number that depends on the data or on noise is rounded.", "Release it as it is.")
     interpreter.only_plain(value, digits)
+    if digits is not None and not isinstance(value, int):
+        raise interpreter.refused("round to digits is not the same in Python and in numpy.", "Release it as it is.")
     return interpreter.plainly(round, value, digits)
 
 
@@ -537,6 +544,10 @@ def _evaluated(function: Callable[..., Any]) -> Handler:
         values = tuple(map(interpreter.plain, values))
         if not all(is_plain(value) and concrete(value) for value in (*values, *keywords.values())):
             raise interpreter.refused(f"np.{function.__name__} of numbers that depend on the data or on noise.")
+        if any(isinstance(value, int | float) and abs(value) > MOST_ITEMS for value in values):
+            raise interpreter.refused(f"np.{function.__name__} of numbers above {MOST_ITEMS:,}.")
+        if function is np.arange and len(values) > 2 and abs(values[1] - values[0]) > MOST_ITEMS * abs(values[2]):
+            raise interpreter.refused(f"np.arange of more than {MOST_ITEMS:,} numbers.")
         result = interpreter.plainly(function, *values, **keywords)
         return array(interpreter, result) if isinstance(result, np.ndarray) else result.item() if isinstance(
             result, np.generic
@@ -748,7 +759,9 @@ def _np_histogram(interpreter: Interpreter, value: Any, bins: Any = 10, range: A
             )
             total = interpreter.binary(ast.Add, total, _indicator(interpreter, both))
         counts.append(total)
-    return Array(_column(counts), "int"), array(interpreter, edges)
+    # an array of bins is returned as it is
+    shown = Array.of(interpreter, bins) if isinstance(bins, Array | np.ndarray) else array(interpreter, edges)
+    return Array(_column(counts), "int"), shown
 
 
 def _compare(interpreter: Interpreter, left: Any, symbol: str, right: Any) -> Any:
@@ -1152,6 +1165,8 @@ def _random_choice(interpreter: Interpreter, values: Any, size: Any = None, repl
         raise interpreter.refused("Several choices at once are not followed.", "Choose one by one.")
     if not 0 < len(options) <= MOST_OPTIONS or {type(each) for each in options} not in ({int}, {float}, {str}):
         raise interpreter.refused("This choice is not followed.", "Choose from an int, or a list of ints or floats.")
+    if any(isinstance(each, str) and each.endswith("\0") for each in options):
+        raise interpreter.refused("numpy cuts off zeros at the end of a string.")
     if p is None:
         return options[interpreter.path.toss([Fraction(1, len(options))] * len(options))]
     weights = [interpreter.number(each) for each in interpreter.iterate(p)]

@@ -42,6 +42,10 @@ LEAST = 10
 """Runs that are compared even if they take longer than `SECONDS`."""
 SECONDS = 0.5
 """CPU time after which no more runs are made."""
+GUIDED, TRIED = 60, 4
+"""Paths into which the noise is led, and datasets on which that is tried."""
+FURTHEST = 1e7
+"""Largest draw that leads into a path."""
 CLOSE = 1e-9
 """Relative difference of two numbers that counts as rounding."""
 MOST_POINTS = 40
@@ -76,9 +80,52 @@ def replayed(
     begun = time.process_time()
     for number, dataset in enumerate(itertools.islice(itertools.cycle(tried), runs)):
         if number >= LEAST and time.process_time() - begun > SECONDS:
-            return
+            break
         tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))])
         program.compare(dataset, tape, real_output(target, scope, dataset, tape))
+    begun = time.process_time()
+    for number, place in enumerate(np.linspace(0, len(finished) - 1, min(len(finished), GUIDED)).astype(int).tolist()):
+        if number >= LEAST and time.process_time() - begun > SECONDS:
+            return
+        for dataset in itertools.islice(tried, TRIED):
+            noise = noise_into(finished[place], program.state(dataset))
+            if noise is not None:
+                tape = Tape(rng, 1.0, noise)
+                program.compare(dataset, tape, real_output(target, scope, dataset, tape))
+                break
+
+
+def noise_into(path: Finished, state: State) -> list[float] | None:
+    """Draws with which a dataset takes a path, well inside of it; None where there are none.
+
+    A branch that noise takes once in e¹⁰⁰⁰⁰ runs is part of the proof, and no random draw reaches it.
+    """
+    from scipy.optimize import linprog
+
+    if path.maxima or not path.draws:
+        return None
+    n = len(path.draws)
+    rows, bounds = [], []
+    for row in path.rows:
+        if row.kind != "keep":
+            continue
+        constant = state.value(Form(row.form.constant, row.form.records)).number
+        if not row.form.draws and (constant < 0 or (row.strict and not constant)):
+            return None
+        if row.form.draws:
+            rows.append([*(-float(row.form.draws.get(index, 0)) for index in range(n)), 1.0])
+            bounds.append(float(constant))
+    limits = {"exponential": (0.0, FURTHEST), "one-sided": (0.0, FURTHEST), "uniform": (0.0, 1.0)}
+    found: Any = linprog(
+        [*[0.0] * n, -1.0], A_ub=np.array(rows) if rows else None, b_ub=bounds or None,
+        bounds=[*(limits.get(draw.kind, (-FURTHEST, FURTHEST)) for draw in path.draws), (0.0, 1.0)], method="highs",
+    )
+    if found.x is None or found.x[-1] <= CLOSE:
+        return None
+    return [
+        float(round(value)) if draw.is_whole else float(value)
+        for value, draw in zip(found.x.tolist(), path.draws, strict=False)
+    ]
 
 
 def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
@@ -134,10 +181,11 @@ class Tape:
     Args:
         rng: where they come from.
         factor: multiple of the noise.
+        given: the first draws.
     """
 
-    def __init__(self, rng: Generator, factor: float) -> None:
-        self.rng, self.factor = rng, factor
+    def __init__(self, rng: Generator, factor: float, given: Sequence[float] = ()) -> None:
+        self.rng, self.factor, self.given = rng, factor, given
         self.kinds: list[str] = []
         self.scales: list[float] = []
         self.noise: list[Fraction] = []
@@ -148,6 +196,8 @@ class Tape:
     def draw(self, kind: str, scale: float) -> float:
         """A draw of noise around 0, of a kind in `forms.KINDS`."""
         factor = self.factor * (30.0 if self.rng.random() < 0.05 else 1.0)
+        if len(self.noise) < len(self.given):
+            return self.record(kind, scale, self.given[len(self.noise)])
         match kind:
             case "laplace":
                 value = scale * factor * self.rng.laplace()
@@ -379,11 +429,15 @@ class Followed:
             if isinstance(function, Piecewise):
                 self.cuts.setdefault(index, set()).update(function.cuts)
 
+    def state(self, dataset: Dataset, noise: Sequence[Fraction] = ()) -> State:
+        """A dataset and draws."""
+        places = self.scope.values.index if isinstance(self.scope, Domain) else exactly
+        return State([places(record) for record in dataset], noise)
+
     def compare(self, dataset: Dataset, tape: Tape, output: Any) -> None:
         """Raises Unsupported unless a run has the draws, the decisions and the output of a path."""
-        places = self.scope.values.index if isinstance(self.scope, Domain) else exactly
-        data = [places(record) for record in dataset]
-        state = State(data, tape.noise)
+        state = self.state(dataset, tape.noise)
+        data = state.data
         certain: list[tuple[Finished, State]] = []
         possible: list[tuple[Finished, State]] = []
         same_draws = False
