@@ -15,6 +15,7 @@ from numpy.random import default_rng
 
 import dpaudit
 from dpaudit.report.html import to_html
+from dpaudit.report.proof_page import proof_page
 from dpaudit.report.report_dir import write_report
 from dpaudit.results.json_form import from_json
 from dpaudit.results.model import Audit, Result, UtilityAudit
@@ -112,15 +113,37 @@ def _scores(**claim: Any) -> str:
     ).to_html()
 
 
-CANARIES: dict[str, Callable[[], str]] = {
+def _proof(epsilon: float, **options: Any) -> str:
+    def clipped_sum(data: Any, rng: Any) -> Any:
+        return data.sum() + rng.laplace(0, 1)
+
+    return proof_page(
+        dpaudit.prove(clipped_sum, dpaudit.Records(5, 0, 1), epsilon=epsilon, **options), call="dpaudit prove"
+    )
+
+
+def _gaussian_proof() -> str:
+    def noisy(data: Any, rng: Any) -> Any:
+        return data.sum() + rng.normal(0, 2), (data > 0.5).sum() + rng.laplace(0, 3)
+
+    return proof_page(
+        dpaudit.prove(noisy, dpaudit.Records(5, 0, 1), epsilon=2, delta=0.1), call="dpaudit prove"
+    )
+
+
+OTHERS: dict[str, Callable[[], str]] = {
     "of scores": lambda: _scores(claim=dpaudit.GaussianDP(0.5)),
     "of scores without a claim": _scores,
     "of guesses": lambda: dpaudit.audit_guesses(1000, 200, 150, epsilon=1, delta=1e-5, alpha=0.05).to_html(),
+    "of a proof": lambda: _proof(1.0, lower=True),
+    "of a refutation": lambda: _proof(0.5),
+    "of nothing proved": lambda: _proof(0.5, refute=False),
+    "of a proof with a delta": _gaussian_proof,
 }
-"""Name → page of an audit by canaries."""
+"""Name → page that is not of an audit by pairs."""
 FOLDER = ("folder index", "folder page", "largest folder page")
 """Pages of a folder report that are opened: the index, one of untrusted strings, and the largest."""
-ALL = [*PAGES, *CANARIES, *FOLDER]
+ALL = [*PAGES, *OTHERS, *FOLDER]
 
 
 @cache
@@ -147,4 +170,4 @@ def result_of(name: str) -> Result:
 @cache
 def html_of(name: str) -> str:
     """The page as it is written to a file."""
-    return CANARIES[name]() if name in CANARIES else to_html(result_of(name))
+    return OTHERS[name]() if name in OTHERS else to_html(result_of(name))
