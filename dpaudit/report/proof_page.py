@@ -86,6 +86,9 @@ def proof_page(outcome: Outcome, *, call: str) -> str:
 
 def _scale(outcome: Outcome) -> _View:
     """The chart of the claim, the bound, and the ε of the alignment."""
+    if not isinstance(outcome, Refuted) and outcome.goal:
+        # an ε alone is no part of such a claim
+        return _View([], 0.0)
     claim = float(outcome.claimed)
     proved = outcome.epsilon if isinstance(outcome, Proof) else outcome.least
     if not isinstance(outcome, Proof) and proved is not None and proved <= outcome.claimed:

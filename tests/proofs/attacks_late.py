@@ -287,6 +287,61 @@ def p4_e2b(d, rng):
     return (2 ** np.array(d)).sum() + rng.laplace(0, 1)
 
 
+def updated_from_a_generator(x, rng):
+    d = {}
+    d.update((k, 2 - len(d)) for k in 'ab')
+    return x[0] + rng.laplace(0, d['b'])
+
+
+def sorted_while_empty(x, rng):
+    l = [0.0, 1.0]
+    r = []
+    l.sort(key=lambda v: r.append(x[0] if len(l) == 0 else 0) or 0)
+    return r[0]
+
+
+def extended_from_a_generator(x, rng):
+    l = []
+    l.extend(x[0] if len(l) else 0.0 for _ in range(2))
+    return l[1]
+
+
+def unsigned(d, rng):
+    return np.array(d)[0] * 0 - 1
+
+
+def choice_of_zeros(d, rng):
+    return rng.choice([d[0], 'b']) == d[0]
+
+
+def rounded_by_numpy(x, rng):
+    return x[0] + rng.laplace(0, 100 if round(np.array([0.005])[0], 2) == round(0.005, 2) else 0.5)
+
+
+def not_real(d, rng):
+    v = np.array(d)[0] ** 0.5
+    return v == v
+
+
+def edges_shared(x, rng):
+    e = np.array([0.0, 0.5, 1.0])
+    h, f = np.histogram([0.2], bins=e)
+    e[0] = x[0]
+    return f[0]
+
+
+def empty_of_conditions(x, rng):
+    c = np.concatenate([x[:0] > 0, np.array([1, 2])])
+    c[0] = x[0]
+    return c[0] + rng.laplace(0, 0.1)
+
+
+def empty_of_ints(x, rng):
+    c = np.concatenate([np.zeros(0, dtype=int) + 1, np.array([1, 2])])
+    c[0] = x[0]
+    return c[0] + rng.laplace(0, 0.1)
+
+
 PROGRAMS: list[tuple[object, Scope]] = [
     (a2_annot, Records(1, 0, 1)),
     (a2_annot2, Records(1, 0, 1)),
@@ -318,4 +373,14 @@ PROGRAMS: list[tuple[object, Scope]] = [
     (p4_e1c, Domain(1, (0, 1))),
     (p4_e2, Domain(1, (0, -1))),
     (p4_e2b, Domain(1, (0, -1))),
+    (updated_from_a_generator, Records(1, 0, 1.5)),
+    (sorted_while_empty, Records(1, 0, 1)),
+    (extended_from_a_generator, Records(1, 0, 1)),
+    (unsigned, Domain(1, (2**63, 1))),
+    (choice_of_zeros, Domain(1, ("a\0", "a"))),
+    (rounded_by_numpy, Records(1, 0, 1)),
+    (not_real, Domain(1, (-1.0, 4.0))),
+    (edges_shared, Records(1, 0, 1)),
+    (empty_of_conditions, Records(1, 0.95, 1.05)),
+    (empty_of_ints, Records(1, 0.95, 1.05)),
 ]
