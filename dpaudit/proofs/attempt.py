@@ -152,7 +152,7 @@ class Attempt:
         if row is not None and self.is_gaussian(failure):
             return self.unknown(
                 "Gaussian noise protects by no ε alone.",
-                "Prove a claim with δ (delta=, --delta), or of zCDP or GDP (claim=, --claim).", place,
+                "Prove a claim with δ, or of zCDP or GDP.", place,
             )
         if row is not None and not row.noise and not row.equal:
             return self.unknown(
