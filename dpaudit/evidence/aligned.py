@@ -39,6 +39,9 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
         what = claimed(target.subject, claim=claim)
         outcome = prove_widest(target.subject, scopes, what, refute=False, limits=QUICK)
         given = SENSITIVITY in outcome.assumptions if isinstance(outcome, Proof) else False
+        if given and not job.pairs:
+            # nothing that a query states would be tested
+            return
         if given and (wrong := _wrong_sensitivity(target.subject, job)) is not None:
             findings.notes.append(wrong)
             return

@@ -151,6 +151,8 @@ class Array:
                 raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
             self._takes(interpreter, kind_of(interpreter, value), [value])
             held = _converted(interpreter, value, self.kind)
+            if self.kind != "bool" and isinstance(held, Cell) and held.is_condition:
+                held = held.as_form()
         try:
             self.values[place] = held
         except (IndexError, ValueError) as error:

@@ -206,7 +206,10 @@ class Interpreter:
             return Compared(right, {">=": "<=", "<=": ">=", ">": "<", "<": ">"}.get(symbol, symbol), self.number(left))
         for one, other, swapped in ((left, right, False), (right, left, True)):
             if isinstance(one, Cell) and isinstance(one.function, Table) and _of_one_record(one, other):
-                if isinstance(other, NUMBERS) and any(isinstance(each, tuple) for each in one.function.values):
+                pairs = [(x, y) for x in one.function.values for y in _possible(other)]
+                if any(
+                    isinstance(x, NUMBERS) and isinstance(y, tuple) for each in pairs for x, y in (each, each[::-1])
+                ):
                     raise self.refused("A number is compared with a sequence.")
                 return self.cell(one, self._each(one, other, _COMPARISONS[symbol], swapped=swapped))
         if symbol in ("==", "!=") and not (isinstance(left, NUMBERS) or is_symbolic(left)):

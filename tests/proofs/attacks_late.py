@@ -342,6 +342,19 @@ def empty_of_ints(x, rng):
     return c[0] + rng.laplace(0, 0.1)
 
 
+def condition_among_ints(x, rng):
+    if rng.laplace(0, 1) > 1e6:
+        a = np.zeros(1, dtype=int)
+        a[0] = x[0] > 0.5
+        b = np.array([a[0]])
+        return np.where(~b, 5, 0)[0] + 5 * b[0]
+    return 0
+
+
+def number_and_tuple(d, rng):
+    return np.sum(np.array(d)[0] == (0, 1))
+
+
 PROGRAMS: list[tuple[object, Scope]] = [
     (a2_annot, Records(1, 0, 1)),
     (a2_annot2, Records(1, 0, 1)),
@@ -383,4 +396,6 @@ PROGRAMS: list[tuple[object, Scope]] = [
     (edges_shared, Records(1, 0, 1)),
     (empty_of_conditions, Records(1, 0.95, 1.05)),
     (empty_of_ints, Records(1, 0.95, 1.05)),
+    (condition_among_ints, Records(1, 0, 1)),
+    (number_and_tuple, Domain(1, (0, 5))),
 ]
