@@ -57,7 +57,7 @@ PAGES = (
         "Proofs",
         "Parts of a {py:class}`dpaudit.Proof`; {doc}`../../../how-to/prove` shows how to prove a claim.",
         ("dpaudit.proofs.results",),
-        {"dpaudit.proofs.results": ("NoiseLine", "Place")},
+        {"dpaudit.proofs.results": ("LowerBound", "NoiseLine", "Place")},
     ),
     Page(
         "results",

@@ -53,6 +53,7 @@ from dpaudit.proofs.values import (
     is_deep_plain,
     is_fixed,
     is_plain,
+    is_truth,
     plain,
 )
 
@@ -245,7 +246,7 @@ class Interpreter:
         if plain(yes) and plain(no) and type(yes) is not type(no):
             # which of them it is can be seen from its type
             raise CannotMerge
-        booleans = [_is_truth(each) for each in (yes, no)]
+        booleans = [is_truth(each) for each in (yes, no)]
         if any(booleans) and not all(booleans):
             raise CannotMerge
         for each in (yes, no):
@@ -267,7 +268,7 @@ class Interpreter:
         for value in (left, right):
             if isinstance(value, Compared | AppliedTo | Random | Native | Bound | Interpreted):
                 raise self.refused("Something that is no number is computed with.", "Draw from it first.")
-        if _is_truth(left) and _is_truth(right):
+        if is_truth(left) and is_truth(right):
             raise self.refused("Arithmetic of two conditions is not the same in Python and in numpy.",
                                "Convert them with int(...) or .astype(int).")
         if _is_mixed(left) or _is_mixed(right):
@@ -825,7 +826,7 @@ class Interpreter:
     def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
         """container[index] += value where the index depends on one record."""
         single = self.number(index).single()
-        if _is_truth(index) or (isinstance(index, Form) and not index.is_int):
+        if is_truth(index) or (isinstance(index, Form) and not index.is_int):
             raise self.refused("An item is looked up by a number that may be no whole number.", "Use int(...).")
         if single is None or not single[1].is_whole or isinstance(container, dict):
             raise self.refused("A place that depends on the data or on noise is written to.", "Use np.bincount.")
@@ -1142,7 +1143,7 @@ class Interpreter:
             return Array.each(self, lambda part: self.unary(op, part), mine, kind=mine.kind)
         if not is_symbolic(value) and not is_plain(value) and not isinstance(op, ast.Not):
             raise self.refused(f"An operator of the class {type(value).__name__} is not followed.")
-        if not isinstance(op, ast.Not) and (_is_truth(value) or _is_mixed(value)):
+        if not isinstance(op, ast.Not) and (is_truth(value) or _is_mixed(value)):
             raise self.refused("`~`, `-` or `+` of a condition is not the same in Python and in numpy.",
                                "Write `not`, np.logical_not or int(...).")
         match op:
@@ -1404,7 +1405,7 @@ class Interpreter:
             raise self.refused("An index may be outside of the list for some record.")
         if len({type(each) for each in container[int(low):int(high) + 1]}) > 1:
             raise self.refused("Items of several types are looked up by a record.")
-        if _is_truth(container[int(low)]) or (isinstance(index, Form) and not index.is_int) or _is_truth(index):
+        if is_truth(container[int(low)]) or (isinstance(index, Form) and not index.is_int) or is_truth(index):
             raise self.refused("An item is looked up by a number that may be no whole number.", "Use int(...).")
         value = self.number(container[int(low)])
         for place in range(int(low) + 1, int(high) + 1):
@@ -1624,10 +1625,6 @@ def _is_frozen(value: Any) -> bool:
     if _is_ours(type(value)) and is_dataclass(value):
         return all(_is_frozen(getattr(value, each.name)) for each in fields(value))
     return is_fixed(value)
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition)
 
 
 def _possible(value: Any) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
-from dpaudit.proofs.values import Library, Native, Random, concrete, is_plain
+from dpaudit.proofs.values import Library, Native, Random, concrete, is_plain, is_truth
 
 MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
@@ -87,9 +87,7 @@ def _extreme(sign: int) -> Handler:
                 better = interpreter.plainly(_greater if sign > 0 else _less, keys[index], keys[best])
                 best = index if better else best
             return items[best]
-        if any(isinstance(each, bool | np.bool_ | Condition) or (
-            isinstance(each, Cell) and each.is_condition
-        ) for each in keys):
+        if any(map(is_truth, keys)):
             raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use any or all.")
         merged = _merged_extreme(interpreter, keys, sign) if key is None else None
         if merged is None and key is None and len(items) > 1:
@@ -182,7 +180,7 @@ def _order(interpreter: Interpreter, keys: list[Any], sign: int) -> list[int]:
 def _abs(interpreter: Interpreter, value: Any) -> Any:
     if isinstance(value, Array | np.ndarray):
         return Array.each(interpreter, lambda each: _abs(interpreter, each), value)
-    if isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition):
+    if is_truth(value):
         raise interpreter.refused("abs of a condition is not the same in Python and in numpy.", "Write int(...).")
     if not is_symbolic(value):
         interpreter.only_plain(value)
@@ -413,7 +411,7 @@ def _np_plain(function: Callable[..., Any]) -> Handler:
     plain = _plain(function)
 
     def handler(interpreter: Interpreter, value: Any) -> Any:
-        if isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition):
+        if is_truth(value):
             raise interpreter.refused("numpy computes a function of a condition with 16 bits.", "Write float(...).")
         return plain(interpreter, value)
 
@@ -614,9 +612,7 @@ def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = 
 
 def _elementwise_extreme(sign: int) -> Handler:
     def one(interpreter: Interpreter, x: Any, y: Any) -> Any:
-        if any(isinstance(each, bool | np.bool_ | Condition) or (
-            isinstance(each, Cell) and each.is_condition
-        ) for each in (x, y)):
+        if is_truth(x) or is_truth(y):
             raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use np.any or np.all.")
         if not is_symbolic(x) and not is_symbolic(y):
             return interpreter.plainly(max if sign > 0 else min, x, y)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.proofs.forms import Form, is_symbolic
+from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.sources import Source
 
 NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
@@ -177,6 +177,11 @@ def concrete(value: Any) -> bool:
     if isinstance(value, slice):
         return all(map(concrete, (value.start, value.stop, value.step)))
     return type(value) not in ITERATORS
+
+
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False, or depends on data or noise and is."""
+    return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition)
 
 
 def plain(value: Any) -> bool:

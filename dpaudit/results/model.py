@@ -66,6 +66,7 @@ __all__ = [
     "Result",
     "SampledEvidence",
     "SequentialEvidence",
+    "ShiftedNoise",
     "Timings",
     "UtilityAudit",
     "UtilityRecord",
