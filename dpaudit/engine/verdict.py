@@ -89,8 +89,9 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
     divergence = findings.whole_curve if findings.whole_curve is not None and findings.whole_curve.exceeds else None
     besides: tuple[Note, ...] = () if findings.crash is None else (AlsoCrashed(findings.crash),)
-    if findings.alignment is not None:
-        besides = (*besides, AlsoProved(findings.alignment.scope))
+    proof = findings.alignment
+    if proof is not None:
+        besides = (*besides, AlsoProved(proof.scope, float(Fraction(proof.epsilon))))
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
         return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), besides)
@@ -109,8 +110,13 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
         return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (*disagreement, *besides))
     kind = _kind(job, findings)
     undecided = _undecided(job, findings, request)
-    if findings.alignment is not None and (undecided is None or isinstance(undecided, TimeLimit)):
-        return Decision(Verdict.PASS, EvidenceKind.ALIGNMENT, _aligned(findings.alignment, claim))
+    if proof is not None and (undecided is None or isinstance(undecided, TimeLimit)):
+        # one of the two is wrong, or the program is not that of real numbers
+        if best is not None and not Fraction(proof.mu_squared) and not claim.delta and (
+            best.epsilon_lower > float(Fraction(proof.epsilon)) * (1 + ROUNDING)
+        ):
+            return Decision(Verdict.INCONCLUSIVE, kind, Crash(besides[-1].sentence(request.door)))
+        return Decision(Verdict.PASS, EvidenceKind.ALIGNMENT, _aligned(proof, claim))
     if undecided is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, undecided)
     if enumerated is not None:

@@ -45,7 +45,8 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
         if given and (wrong := _wrong_sensitivity(target.subject, job)) is not None:
             findings.notes.append(wrong)
             return
-    if isinstance(outcome, Proof):
+    # of coins, exact output distributions say all
+    if isinstance(outcome, Proof) and outcome.certificate["kind"] != "coins":
         findings.alignment = Alignment(
             outcome.scope, str(outcome.epsilon), str(outcome.mu_squared),
             [

@@ -89,7 +89,7 @@ def logarithm_above(value: Fraction) -> Fraction:
     """A fraction that is at least ln(value) and very near, for value ≥ 1."""
     if value == 1:
         return Fraction(0)
-    return Fraction(math.log(value) * (1 + 1e-14)).limit_denominator(10**15)
+    return Fraction(math.log1p(float(value - 1)) * (1 + 1e-14))
 
 
 def certificate_of_coins(

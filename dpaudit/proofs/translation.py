@@ -27,13 +27,12 @@ from dpaudit.proofs.forms import Draw
 from dpaudit.proofs.neighbours import Vector, differences, sums
 from dpaudit.proofs.program import assumptions
 from dpaudit.proofs.results import Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Scope, Stream
+from dpaudit.proofs.scopes import Scope
 
 MOST_ROWS = 2_000
 """Different rows of all paths beyond which no shift is looked for."""
 FEASIBLE = 1e-9
 """Least residual of a system of inequalities that has a solution."""
-ONE_SHIFT = "Gaussian noise needs one shift for all paths."
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,6 @@ class Loss:
             return self.mu_squared <= exactly(curve.mu) ** 2 * (1 + ROUNDING)
         return not mu or GaussianDP(mu).implies(curve) or ZeroConcentrated(_above(self.rho)).implies(curve)
 
-
     def at(self, claim: Claim) -> str:
         """The δ at the claimed ε, after ": "; "" for a curve."""
         spare = float(exactly(claim.epsilon) - self.epsilon)
@@ -114,10 +112,6 @@ def label_of(claim: Claim) -> str:
 def prove_translation(attempt: Attempt, claim: Claim) -> Proof | Unknown:
     """A proof of a claim with δ or of a curve, for all datasets of a scope other than streams."""
     label = label_of(claim)
-    if isinstance(attempt.scope, Stream):
-        return attempt.unknown(
-            "Streams of every length are proved for an ε alone.", "Prove it for a number of answers.", None
-        )
     try:
         found = [_aligned(group, attempt.scope) for group in attempt.groups()]
         loss = Loss()
@@ -180,7 +174,7 @@ def _aligned(group: Sequence[PathPair], scope: Scope) -> Aligned:
             raise Unsupported("The largest of several numbers is not followed beside Gaussian noise.")
         shorter, longer = sorted((draws, pair.path.draws), key=len)
         if any((one.kind, one.scale) != (other.kind, other.scale) for one, other in zip(shorter, longer, strict=False)):
-            raise Unsupported(f"Paths draw different noise, and {ONE_SHIFT[0].lower()}{ONE_SHIFT[1:]}",
+            raise Unsupported("Paths draw different noise, and Gaussian noise needs one shift for all paths.",
                               "Draw the same noise on every path.", longer[len(shorter) - 1].place)
         draws = longer
         for place, row in enumerate(pair.path.rows):
@@ -236,7 +230,10 @@ def smallest(draws: Sequence[Draw], constraints: Sequence[Constraint], vector: V
     system = np.array(sides).T
     goal = np.zeros(len(used) + 1)
     goal[-1] = 1.0
-    weights, _ = nnls(system, goal, maxiter=50 * system.shape[1])
+    try:
+        weights, _ = nnls(system, goal, maxiter=50 * system.shape[1])
+    except RuntimeError:
+        raise Unsupported("The solver found no shift of the noise, and did not say that there is none.") from None
     residual = system @ weights - goal
     if abs(residual[-1]) < FEASIBLE:
         raise NoShift(next((row for row, each in zip(constraints, vector, strict=True) if each), None), vector)

@@ -638,20 +638,22 @@ class SamplesDisagree(Note):
 
 @dataclass(frozen=True)
 class AlsoProved(Note):
-    """A claim that is refuted is proved for real numbers.
+    """Evidence shows a larger ε than is proved for real numbers.
 
     Args:
         scope: of the proof.
+        epsilon: that is proved.
     """
 
     code = "also_proved"
     scope: str
+    epsilon: float
 
     def sentence(self, door: Door) -> str:
         return (
-            f"With real numbers and ideal noise the claim is proved for {self.scope}. What is refuted is the program "
-            "as it runs: by its floating point or its source of randomness, on datasets outside of that scope, or by "
-            "an error of dpaudit, which should be reported."
+            f"With real numbers and ideal noise the claim is proved, with ε = {self.epsilon:.6g}, for {self.scope}. "
+            "The evidence here shows more: the program as it runs does something else, by its floating point, its "
+            "source of randomness or datasets outside of that scope, or dpaudit is wrong, which should be reported."
         )
 
 

@@ -121,6 +121,20 @@ def test_a_refutation_stands_beside_a_proof(monkeypatch: pytest.MonkeyPatch) -> 
     assert "also_proved" in [note.code for note in audit.notes]
 
 
+def test_samples_that_show_more_than_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They keep the claim and contradict the proof, so nothing is decided."""
+    proof = one(Released(), ((0.0, 0.0), (0.5, 0.5))).alignment
+    assert proof is not None
+
+    def wrong(job: Any, findings: Any, runner: Any) -> None:
+        findings.alignment = replace(proof, epsilon="1/100")
+
+    monkeypatch.setattr(orchestrator, "align_noise", wrong)
+    audit = dpaudit.audit(Released(), pair=((0.0, 0.0), (1.0, 0.0)), runs=40_000, seed=0).audit
+    assert audit.verdict is Verdict.INCONCLUSIVE
+    assert "dpaudit is wrong" in audit.reason
+
+
 def test_a_crash_stands_before_a_proof() -> None:
     """The program raises on a dataset of the scope that the proof takes for one with two answers."""
     audit = one(Released(), ((0.0,), (1.0,)))
