@@ -22,32 +22,34 @@ COLUMNS = ("algorithm", "case", "claimed", "scope", "outcome", "epsilon", "mu_sq
 
 
 def rows(group: str) -> list[dict[str, str]]:
-    """A row for the first case of every algorithm whose claim has a scope."""
+    """A row for every algorithm whose claim has a scope: its first case with a finite domain, or its first one."""
     found = []
     for name in registry.names(group):
-        for case in registry.plan(name).cases():
-            claim = case.mechanism.claim
-            if claim is None or case.deliberate or not (claim.epsilon > 0 or claim.delta):
-                continue
-            domain, records = (case.scope.domain, case.scope.records) if case.scope is not None else ((), 0)
-            answers = min(answers_of(case.pairs), ANSWERS)
-            scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=answers)
-            if not scopes:
-                continue
-            outcome = prove_widest(case.mechanism, scopes, claimed(case.mechanism), refute=False)
-            assert isinstance(outcome, Proof | Unknown)
-            row = {
-                "algorithm": name, "case": case.label, "claimed": outcome.goal or str(outcome.claimed),
-                "scope": outcome.scope, "outcome": "proved", "epsilon": "", "mu_squared": "", "line": "", "why": "",
-            }
-            if isinstance(outcome, Proof):
-                row["epsilon"] = str(outcome.epsilon)
-                row["mu_squared"] = str(outcome.mu_squared or "")
-            else:
-                row |= {"outcome": "unknown", "line": str(outcome.place or ""), "why": outcome.reason}
-                row["epsilon"] = "" if outcome.least is None else str(outcome.least)
-            found.append(row)
-            break
+        cases = [
+            case for case in registry.plan(name).cases() if case.mechanism.claim is not None and not case.deliberate
+            and (case.mechanism.claim.epsilon > 0 or case.mechanism.claim.delta)
+        ]
+        if not cases:
+            continue
+        case = next((case for case in cases if case.scope is not None), cases[0])
+        domain, records = (case.scope.domain, case.scope.records) if case.scope is not None else ((), 0)
+        answers = min(answers_of(case.pairs), ANSWERS)
+        scopes = scopes_of_claim(case.mechanism, domain=domain, records=records, answers=answers)
+        if not scopes:
+            continue
+        outcome = prove_widest(case.mechanism, scopes, claimed(case.mechanism), refute=False)
+        assert isinstance(outcome, Proof | Unknown)
+        row = {
+            "algorithm": name, "case": case.label, "claimed": outcome.goal or str(outcome.claimed),
+            "scope": outcome.scope, "outcome": "proved", "epsilon": "", "mu_squared": "", "line": "", "why": "",
+        }
+        if isinstance(outcome, Proof):
+            row["epsilon"] = str(outcome.epsilon)
+            row["mu_squared"] = str(outcome.mu_squared or "")
+        else:
+            row |= {"outcome": "unknown", "line": str(outcome.place or ""), "why": outcome.reason}
+            row["epsilon"] = "" if outcome.least is None else str(outcome.least)
+        found.append(row)
     return found
 
 

@@ -22,7 +22,7 @@ from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.claimed import answers_of, scopes_of_claim
 from dpaudit.proofs.prove import claimed, prove_widest
 from dpaudit.proofs.results import Proof
-from dpaudit.proofs.scopes import Answers, Domain, Neighbours, Records, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Neighbours, Records, Scope, ScopeOfClaim, Stream
 from dpaudit.report.files import STDOUT, FileOutputs, refuse_unwritable
 from dpaudit.report.progress import Watch, display_for
 from dpaudit.report.proof import EXIT_CODES, proof_block, proof_json, proof_line
@@ -128,7 +128,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[Scope, ...]]:
+def target_of(text: str, parameters: dict[str, object]) -> tuple[Any, tuple[ScopeOfClaim, ...]]:
     """A mechanism or function, and the scopes of its own claim.
 
     Args:

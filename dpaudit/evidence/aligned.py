@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dpaudit.evidence.findings import Findings
+from dpaudit.language.scores import Scores
 from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob
 from dpaudit.proofs.claimed import answers_of, scopes_of_claim
+from dpaudit.proofs.exact import ROUNDING
 from dpaudit.proofs.program import SENSITIVITY
 from dpaudit.proofs.prove import QUICK, claimed, prove_widest
 from dpaudit.proofs.results import Proof
+from dpaudit.proofs.scopes import Stated
 from dpaudit.proofs.translation import label_of
 from dpaudit.results.model import Alignment, ShiftedNoise
 from dpaudit.results.notes import WrongSensitivity
@@ -38,11 +42,11 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
             return
         what = claimed(target.subject, claim=claim)
         outcome = prove_widest(target.subject, scopes, what, refute=False, limits=QUICK)
-        given = SENSITIVITY in outcome.assumptions if isinstance(outcome, Proof) else False
+        given = outcome.stated if isinstance(outcome, Proof) else ()
         if given and not job.pairs:
             # nothing that a query states would be tested
             return
-        if given and (wrong := _wrong_sensitivity(target.subject, job)) is not None:
+        if given and (wrong := _wrong_sensitivity(given, job)) is not None:
             findings.notes.append(wrong)
             return
     # of coins, exact output distributions say all
@@ -59,15 +63,29 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
         )
 
 
-def _wrong_sensitivity(mechanism: Any, job: PrivacyJob) -> WrongSensitivity | None:
+def _wrong_sensitivity(given: tuple[Stated, ...], job: PrivacyJob) -> WrongSensitivity | None:
     """A query whose answers differ by more than the sensitivity that it states; None where none do."""
-    for number, query in enumerate(mechanism.queries, 1):
+    for number, each in enumerate(given, 1):
         for pair in job.pairs:
-            (left,), (right,) = query(pair.left), query(pair.right)
-            difference = abs(left - right)
-            if difference > job.claim.relation.size * query.sensitivity:
-                return WrongSensitivity(f"query {number}", float(difference), float(query.sensitivity), pair.label)
+            difference = _distance(each, each.subject(pair.left), each.subject(pair.right))
+            if difference > job.claim.relation.size * each.sensitivity * (1 + ROUNDING):
+                return WrongSensitivity(
+                    f"query {number}" if each.moves == "total" else type(each.subject).__name__, difference,
+                    float(each.sensitivity), pair.label,
+                )
     return None
+
+
+def _distance(each: Stated, left: Any, right: Any) -> float:
+    """How far answers differ in total, or how far one of the scores does; ∞ where they are not as many as stated."""
+    if each.moves == "each":
+        if isinstance(left, Scores) and isinstance(right, Scores) and list(left.solutions) != list(right.solutions):
+            return math.inf
+        left, right = left.values, right.values
+    if len(left) != each.k or len(right) != each.k:
+        return math.inf
+    distances = [abs(float(x) - float(y)) for x, y in zip(left, right, strict=True)]
+    return sum(distances) if each.moves == "total" else max(distances)
 
 
 def _pairs(job: PrivacyJob) -> str:

@@ -56,6 +56,7 @@ from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import as_written, ceil_log2, log_star, next_prime
 from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
 from dpaudit.language.quality import Given, Multiplicity, PiecewiseConstantScore, Quality, Realised
+from dpaudit.language.query import Query
 from dpaudit.language.records import Record
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
 from dpaudit.language.relations import relation_named, relation_names
@@ -144,6 +145,7 @@ __all__ = [
     "Profile",
     "Program",
     "Quality",
+    "Query",
     "RandomOrder",
     "RandomPairing",
     "Real",

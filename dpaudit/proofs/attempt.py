@@ -20,7 +20,7 @@ from dpaudit.proofs.paths import LIMITS, Finished, Limits
 from dpaudit.proofs.program import assumptions, paths, symbols
 from dpaudit.proofs.replay import replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Asked, Domain, Scope, Stream
 
 MOST_REPLAYED = 40
 """Datasets of a finite domain, followed one by one, on which the program itself is run."""
@@ -112,8 +112,9 @@ class Attempt:
         if found is None:
             found = self.explored[n, whole_maxima] = paths(
                 self.target, lambda: symbols(scope, n, vector=self.takes_vectors),
-                answers=isinstance(scope, Answers), whole_maxima=whole_maxima, maxima_at=self.maxima_at,
-                whole_answers=isinstance(scope, Answers) and scope.whole, limits=self.limits,
+                answers=isinstance(scope, Answers) and not isinstance(scope, Asked),
+                whole_answers=isinstance(scope, Answers) and scope.whole,
+                whole_maxima=whole_maxima, maxima_at=self.maxima_at, limits=self.limits,
             )
         return found
 

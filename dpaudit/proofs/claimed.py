@@ -11,7 +11,7 @@ from dpaudit.language.mechanism import Mechanism
 from dpaudit.language.relation import AddRemoveOne, ReplaceOne
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.program import answers_queries
-from dpaudit.proofs.scopes import Answers, Domain, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Queries, ScopeOfClaim, Stream
 
 ANSWERS = 5
 """Answers of a scope, where a mechanism has no loop over a stream."""
@@ -26,7 +26,7 @@ def answers_of(pairs: Iterable[Pair]) -> int:
 def scopes_of_claim(
     mechanism: Mechanism, claim: Claim | None = None, *, domain: tuple[Hashable, ...] = (), records: int = 0,
     answers: int = ANSWERS,
-) -> tuple[Scope, ...]:
+) -> tuple[ScopeOfClaim, ...]:
     """The scopes that a claim covers, the widest first; none where its relation has no scope.
 
     Args:
@@ -48,9 +48,11 @@ def scopes_of_claim(
         if relation.kind == "answers-l1":
             return (Answers(answers, "total", by),)
         return ()
-    found: list[Scope] = []
-    if answers_queries(mechanism):
-        found += [Stream(group), Answers(len(getattr(mechanism, "queries", ())), by=group)]
+    found: list[ScopeOfClaim] = []
+    if type(relation) is ReplaceOne and answers_queries(mechanism):
+        found.append(Stream(group))
+    if isinstance(relation, ReplaceOne | AddRemoveOne):
+        found.append(Queries(relation.kind, group))
     if group == 1 and len(domain) > 1 and records:
         if type(relation) is ReplaceOne:
             found.append(Domain(records, domain))

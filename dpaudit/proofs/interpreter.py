@@ -26,6 +26,8 @@ import numpy as np
 from dpaudit.errors import DpauditError
 from dpaudit.language.distributions import Bernoulli, Product, Real, Repeated, Softmax, Uniform, independent
 from dpaudit.language.mechanism import Applied, Mechanism
+from dpaudit.language.quality import Quality
+from dpaudit.language.query import Query
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, identical, is_symbolic
@@ -48,7 +50,10 @@ from dpaudit.proofs.values import (
     Native,
     Noise,
     Random,
+    Scored,
+    Solution,
     Started,
+    Unseen,
     concrete,
     is_deep_plain,
     is_fixed,
@@ -469,7 +474,7 @@ class Interpreter:
         if isinstance(callee, types.FunctionType) and (known := self.library.known(callee)) is None:
             given = (*args, *keywords.values())
             if _is_ours(callee) and not running and not inspect.isgeneratorfunction(callee) and all(
-                map(_is_frozen, given)
+                map(is_frozen, given)
             ):
                 return self.plainly(callee, *args, **keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
@@ -481,6 +486,12 @@ class Interpreter:
             return self.construct(callee, args, keywords)
         if isinstance(callee, Random | Noise | Form | Cell | Condition):
             raise self.refused("A number or generator is called.")
+        if isinstance(callee, Query | Quality) and len(args) == 1 and isinstance(args[0], Unseen) and not keywords:
+            answers = args[0].answers(callee)
+            if isinstance(callee, Query):
+                return answers
+            first = min(answers[0].records)
+            return Scored(answers, tuple(Solution(first, place) for place in range(len(answers))))
         if (method := _special(callee, "__call__")) is not None:
             return self.call(method, (callee, *args), keywords)
         name = getattr(callee, "__qualname__", None) or type(callee).__name__
@@ -499,7 +510,7 @@ class Interpreter:
             return self.exponential_mechanism(*args, **keywords)
         if kind is Applied:
             return AppliedTo(*args, **keywords)
-        if _is_plainly_made(kind) and all(map(_is_frozen, (*args, *keywords.values()))):
+        if _is_plainly_made(kind) and all(map(is_frozen, (*args, *keywords.values()))):
             return self.plainly(kind, *args, **keywords)
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
@@ -533,7 +544,8 @@ class Interpreter:
         """A label with probability ∝ exp(coefficient · score): that of the largest score with Gumbel noise."""
         parts = tuple(self.number(each) for each in self.iterate(scores))
         names = tuple(range(len(parts))) if labels is None else tuple(self.iterate(labels))
-        if not concrete(names) or len(names) != len(parts) or not parts:
+        known = concrete(names) or all(isinstance(name, Solution) for name in names)
+        if not known or len(names) != len(parts) or not parts:
             raise self.refused("The outputs of the exponential mechanism depend on the data or on noise.")
         factor = self.number(coefficient)
         if factor.constant < 0:
@@ -1488,7 +1500,7 @@ class Interpreter:
             return held[name]
         if type(found) is functools.cached_property:
             kept = self.computed(found.func, value)
-            if not _is_frozen(kept):
+            if not is_frozen(kept):
                 raise self.refused(f"The property {name} keeps a value that may change.")
             return kept
         if value is self.answering and name == "answers":
@@ -1616,14 +1628,14 @@ def _is_plainly_made(kind: type) -> bool:
     )
 
 
-def _is_frozen(value: Any) -> bool:
+def is_frozen(value: Any) -> bool:
     """Whether a value holds no symbols and cannot change: plain scalars, dataclasses of dpaudit and its catalogue."""
     if type(value) is tuple:
-        return all(map(_is_frozen, value))
+        return all(map(is_frozen, value))
     if not concrete(value):
         return False
     if _is_ours(type(value)) and is_dataclass(value):
-        return all(_is_frozen(getattr(value, each.name)) for each in fields(value))
+        return all(is_frozen(getattr(value, each.name)) for each in fields(value))
     return is_fixed(value)
 
 

@@ -23,7 +23,7 @@ from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
-from dpaudit.proofs.values import Library, Native, Random, concrete, is_plain, is_truth
+from dpaudit.proofs.values import Library, Native, Random, Unseen, concrete, is_plain, is_truth
 
 MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
@@ -372,6 +372,8 @@ def _iter(interpreter: Interpreter, values: Any) -> Any:
 
 
 def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
+    if isinstance(value, Unseen):
+        raise value.refused(interpreter)
     if not concrete(value) and not isinstance(value, list | tuple | dict | set):
         raise interpreter.refused("The type of a number that depends on the data or on noise is asked for.",
                            "Let all records have one type.")

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Maximum
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+from dpaudit.proofs.scopes import Answers, Domain, Moves, Records, Scope
 
 Vector: TypeAlias = tuple[Fraction, ...]
 """One difference for each row."""
+Column: TypeAlias = tuple[RecordFunction | None, ...]
+"""What each row is of one record."""
 MOST_VECTORS = 1_100
 """Extreme differences beyond which each row's least one is taken for all, which can only raise ε."""
 ZERO = Fraction(0)
@@ -51,32 +52,36 @@ def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> D
     for index, column in columns.items():
         distinct.setdefault(tuple(None if each is None else each.key() for each in column), index)
     none = (ZERO,) * len(forms)
-    if isinstance(scope, Answers) and scope.moves == "each":
+    stepwise = all(_is_step(function) for column in columns.values() for function in column)
+    if isinstance(scope, Answers):
         total = [none]
-        for column in columns.values():
-            moves = answer_moves(column, exactly(scope.by), whole=scope.whole)
-            total = least([added(x, y) for x in total for y in least(moves, equal)], equal)
-        return Differences(tuple(total), scope.whole or all(
-            _is_step(function) for column in columns.values() for function in column
-        ))
+        for places, moves, by in scope.blocks:
+            mine = [columns[index] for index in places if index in columns]
+            for part in [[column] for column in mine] if moves == "each" else [mine]:
+                total = least([added(x, y) for x in total for y in _block(part, moves, by, equal, scope)], equal)
+        return Differences(tuple(total), scope.whole or stepwise)
     found: list[Vector] = [none]
     for index in distinct.values():
-        column = columns[index]
-        if isinstance(scope, Answers):
-            if scope.moves == "total" and (_jumps(column) or (scope.whole and exactly(scope.by) != 1)):
-                raise Unsupported(
-                    "Several answers may differ a little, and an answer is rounded or compared before noise is added.",
-                    "Prove it for one answer that differs.",
-                )
-            found += answer_moves(column, exactly(scope.by), whole=scope.whole)
-        else:
-            values = points(column)
-            found += [tuple(y - x for x, y in zip(one, other, strict=True)) for one in values for other in values]
+        values = points(columns[index])
+        found += [tuple(y - x for x, y in zip(one, other, strict=True)) for one in values for other in values]
         found = least(found, equal)
-    finite = isinstance(scope, Domain) or (isinstance(scope, Answers) and scope.whole) or all(
-        _is_step(function) for column in columns.values() for function in column
-    )
-    return Differences(tuple(found), finite)
+    return Differences(tuple(found), isinstance(scope, Domain) or stepwise)
+
+
+def _block(
+    columns: Sequence[Column], moves: Moves, by: Fraction, equal: Sequence[bool], scope: Answers
+) -> list[Vector]:
+    """The extreme differences of functions of some answers, of which one moves by at most `by`, or all in total."""
+    # where a single answer may move, the others stay
+    found: list[Vector] = [] if moves == "each" else [(ZERO,) * len(equal)]
+    for column in {tuple(None if each is None else each.key() for each in one): one for one in columns}.values():
+        if moves == "total" and len(columns) > 1 and (_jumps(column) or (scope.whole and by != 1)):
+            raise Unsupported(
+                "Several answers may differ a little, and an answer is rounded or compared before noise is added.",
+                "Prove it for one answer that differs.",
+            )
+        found = least([*found, *answer_moves(column, by, whole=scope.whole)], equal)
+    return found
 
 
 def with_maxima(

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpaudit.errors import DpauditError
 from dpaudit.language.mechanism import Mechanism
+from dpaudit.language.query import Query
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form
@@ -21,10 +22,11 @@ from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Path, explore
+from dpaudit.proofs.queries import unseen
 from dpaudit.proofs.results import Place, Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Asked, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Started, concrete
+from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Solution, Started, concrete
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -35,13 +37,21 @@ ASSUMPTIONS = (
 )
 
 
-SENSITIVITY = "each query has the sensitivity 1 that it states"
+SENSITIVITY = "each query has the sensitivity that it states"
+
+
+def stated(target: Any, scope: Scope) -> tuple[Stated, ...]:
+    """The queries and quality functions whose stated sensitivities a proof takes for granted."""
+    if isinstance(scope, Asked):
+        return scope.asked
+    if isinstance(scope, Answers | Stream) and isinstance(target, Mechanism) and answers_queries(target):
+        return tuple(Stated(query, 1, "total", Fraction(1)) for query in vars(target)["queries"])
+    return ()
 
 
 def assumptions(target: Any, scope: Scope) -> tuple[str, ...]:
     """What a proof takes for granted."""
-    of_answers = isinstance(scope, Answers | Stream) and isinstance(target, Mechanism) and answers_queries(target)
-    return (*ASSUMPTIONS, SENSITIVITY) if of_answers else ASSUMPTIONS
+    return (*ASSUMPTIONS, SENSITIVITY) if stated(target, scope) else ASSUMPTIONS
 
 
 def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
@@ -53,6 +63,8 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
         vector: whether real numbers are a numpy array, rather than a tuple.
     """
     match scope:
+        case Asked():
+            return unseen(scope)
         case Answers():
             values: list[Any] = [Form(records={index: Piecewise.identity(None, None)}) for index in range(n)]
         case Records():
@@ -148,7 +160,7 @@ def answers_queries(mechanism: Mechanism) -> bool:
     data = node.args.args[1].arg
     plain = ast.parse(f"return tuple(answer for query in self.queries for answer in query({data}))").body[0]
     return ast.dump(body[0]) == ast.dump(plain) and all(
-        exactly(getattr(each, "sensitivity", 0)) == 1 and getattr(each, "coordinates", 0) == 1 for each in queries
+        isinstance(each, Query) and exactly(each.sensitivity) == 1 and each.coordinates == 1 for each in queries
     )
 
 
@@ -176,6 +188,8 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             return "dict", tuple((_name(key), released(interpreter, part)) for key, part in value.items())
         case set() | frozenset():
             return type(value).__name__, tuple(sorted(map(_name, value)))
+        case Solution():
+            return "solution", value.of, value.place
         case Noise() | Random() | Native() | Bound() | Started():
             raise Unsupported("The output is no value.", "Return what is drawn.", place)
     if isinstance(value, bool | np.bool_):

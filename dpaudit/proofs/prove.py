@@ -15,11 +15,14 @@ from dpaudit.language.curves import Curve, ZeroConcentrated
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.options import CLAIM, EPSILON
 from dpaudit.proofs.attempt import Attempt
+from dpaudit.proofs.claimed import scopes_of_claim
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.paths import LIMITS, Limits
+from dpaudit.proofs.program import paths, stated
+from dpaudit.proofs.queries import asked
 from dpaudit.proofs.refute import bounded_below, refuted
-from dpaudit.proofs.results import Outcome, Proof, Unknown
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
+from dpaudit.proofs.results import Outcome, Proof, Unknown, Unsupported
+from dpaudit.proofs.scopes import Answers, Domain, Queries, Records, Scope, ScopeOfClaim, Stream
 from dpaudit.proofs.streams import prove_stream
 from dpaudit.proofs.translation import label_of, prove_translation
 
@@ -28,7 +31,7 @@ QUICK = Limits(paths=300, steps=300_000, programs=2_000, states=40)
 
 
 def prove(
-    target: Any, scope: Scope, *, epsilon: float | Fraction | None = None, delta: float = 0.0,
+    target: Any, scope: Scope | None = None, *, epsilon: float | Fraction | None = None, delta: float = 0.0,
     claim: Claim | Curve | None = None, refute: bool = True, lower: bool = False, seed: int = 0,
 ) -> Outcome:
     """Proves a claim of a program for every dataset of a scope, by aligning the noise of neighbouring datasets.
@@ -40,7 +43,8 @@ def prove(
     Args:
         target: a mechanism, or a function f(data, rng) that draws its noise from rng, a numpy Generator. Answers, the
             answers of a Stream and records of a Domain are passed as a tuple, Records as a vector of floats.
-        scope: the datasets and their neighbours: `Answers`, `Stream`, `Records` or `Domain`.
+        scope: the datasets and their neighbours: `Answers`, `Stream`, `Records` or `Domain`. By default all datasets
+            of a mechanism's claim, which it sees through its queries and quality functions, or as answers.
         epsilon: the claim, in natural units; by default the mechanism's own.
         delta: δ of the claim.
         claim: instead of epsilon and delta, a `Claim`, or a curve such as `ZeroConcentrated` or `GaussianDP`.
@@ -52,18 +56,24 @@ def prove(
         Proof, Refuted or Unknown.
 
     Raises:
-        UsageError: no claim, or more than one.
+        UsageError: no claim, or more than one; no scope for what has none of its own.
         ParameterError: epsilon or delta is out of range.
     """
-    if not isinstance(scope, Answers | Stream | Records | Domain):
+    if scope is not None and not isinstance(scope, Answers | Stream | Records | Domain):
         raise UsageError("scope must be Answers, Stream, Records or Domain, not {}.", repr(scope))
     what = claimed(target, epsilon=epsilon, delta=delta, claim=claim)
+    if scope is None:
+        own = claim if isinstance(claim, Claim) else None
+        scopes = scopes_of_claim(target, own) if isinstance(target, Mechanism) else ()
+        if not scopes:
+            raise UsageError("Give the scope: Answers, Stream, Records or Domain.")
+        return prove_widest(target, scopes, what, refute=refute, lower=lower, seed=seed)
     return _outcome(target, scope, what, refute=refute, lower=lower, seed=seed, limits=LIMITS)
 
 
 def prove_widest(
-    target: Any, scopes: Sequence[Scope], what: Claimed, *, refute: bool = True, lower: bool = False, seed: int = 0,
-    limits: Limits = LIMITS,
+    target: Any, scopes: Sequence[ScopeOfClaim], what: Claimed, *, refute: bool = True, lower: bool = False,
+    seed: int = 0, limits: Limits = LIMITS,
 ) -> Outcome:
     """The outcome for the first scope in which the program can be followed, else for the last one.
 
@@ -126,12 +136,22 @@ def claimed(
 
 
 def _outcome(
-    target: Any, scope: Scope, what: Claimed, *, refute: bool, lower: bool, seed: int, limits: Limits
+    target: Any, scope: ScopeOfClaim, what: Claimed, *, refute: bool, lower: bool, seed: int, limits: Limits
 ) -> Outcome:
     started = time.perf_counter()
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
+    if isinstance(scope, Queries):
+        try:
+            scope = asked(target, scope, lambda data: paths(target, lambda: data, limits=limits))
+        except Unsupported as error:
+            goal = label_of(what.claim) if what.claim is not None else ""
+            return Unknown(error.reason, error.remedy, error.place, what.epsilon, name, str(scope), goal=goal)
+        # answers that no dataset may have refute nothing
+        refute = lower = False
     attempt = Attempt(target, scope, what.epsilon, name, limits)
     outcome: Outcome = _first(attempt, what.claim)
+    if isinstance(outcome, Proof):
+        outcome = replace(outcome, stated=stated(target, scope))
     if refute and isinstance(outcome, Unknown) and what.claim is None:
         found = refuted(attempt, outcome, seed)
         if found is not None:

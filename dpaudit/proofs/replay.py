@@ -31,8 +31,10 @@ from dpaudit.proofs.forms import KINDS, Cell, Condition, Form
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import answers_queries
+from dpaudit.proofs.queries import answered
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+from dpaudit.proofs.scopes import Answers, Asked, Domain, Records, Scope
+from dpaudit.proofs.values import Solution
 
 DATASETS = 60
 """Datasets that are tried."""
@@ -137,6 +139,9 @@ def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
+            if isinstance(scope, Asked):
+                with answered(scope, dataset) as unseen:
+                    return tape.run(target, unseen)
             if isinstance(target, Mechanism):
                 return tape.run(on_answers(target) if isinstance(scope, Answers) else target, dataset)
             output = target(given(scope, dataset), Recorder(tape))
@@ -541,6 +546,8 @@ def of_record(function: RecordFunction, record: Any) -> Any:
 def agrees(result: Any, output: Any, state: State) -> bool:
     """Whether an output on symbols, evaluated, is the real one."""
     match result:
+        case Solution():
+            return type(output) is int and output == result.place
         case Form():
             value = state.value(result)
             return _is_number(output) and _is_near(value.number, output, value.rounding)

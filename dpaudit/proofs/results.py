@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from dpaudit.proofs.scopes import Stated
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Proof:
         goal: the claim where it is no ε alone, such as "(1, 1e-05)-DP" or "0.1-zCDP"; "" otherwise.
         mu_squared: μ² of the Gaussian noise: the program is a composition of an ε-DP and a μ-GDP one.
         lower: what ε is at least, where that was asked for and found.
+        stated: the queries and quality functions whose stated sensitivities are among the assumptions.
         seconds: time taken.
     """
 
@@ -99,6 +103,7 @@ class Proof:
     goal: str = ""
     mu_squared: Fraction = Fraction(0)
     lower: LowerBound | None = None
+    stated: tuple[Stated, ...] = field(compare=False, repr=False, default=())
     seconds: float = field(compare=False, default=0.0)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from dpaudit.errors import ParameterError
 from dpaudit.proofs.exact import exactly
 
 Neighbours: TypeAlias = Literal["replace-one", "add-remove-one"]
 Moves: TypeAlias = Literal["each", "one", "total"]
+Block: TypeAlias = tuple[range, Moves, Fraction]
+"""Answers by their places, which of them differ between neighbours, and by how much at most."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,73 @@ class Answers:
         if self.whole and exactly(self.by).denominator != 1:
             raise ParameterError(f"by must be a whole number for whole answers, not {self.by!r}.")
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The answers that differ independently of each other."""
+        return ((range(self.k), self.moves, exactly(self.by)),)
+
     def __str__(self) -> str:
         numbers = "whole numbers" if self.whole else "real numbers"
         which = {"each": "each", "one": "one of them", "total": "all together"}[self.moves]
         return f"all vectors of {self.k} answers that are {numbers}, {which} differing by at most {float(self.by):g}"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A query of a program, or a quality function, and what it states.
+
+    Args:
+        subject: the `Query` or `Quality`.
+        k: number of its answers, or of its scores.
+        moves: "total": its answers differ by at most its sensitivity in total; "each": every score does.
+        sensitivity: > 0.
+    """
+
+    subject: Any
+    k: int
+    moves: Moves
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class Queries:
+    """All datasets and their neighbours, of which a program sees the answers of queries and nothing else.
+
+    Args:
+        relation: the neighbouring relation, in words; queries state their sensitivity under "replace-one".
+        group: number of records that may differ, ≥ 1.
+    """
+
+    relation: str = "replace-one"
+    group: int = 1
+
+    def __str__(self) -> str:
+        differing = f", groups of {self.group}" if self.group > 1 else ""
+        return f"all datasets, {self.relation}{differing}"
+
+
+@dataclass(frozen=True)
+class Asked(Answers):
+    """The answers of the queries that a program asks, one after the other.
+
+    Args:
+        asked: the queries and quality functions.
+        queries: the scope of the claim.
+    """
+
+    asked: tuple[Stated, ...] = ()
+    queries: Queries = Queries()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        found, first = [], 0
+        for each in self.asked:
+            found.append((range(first, first + each.k), each.moves, each.sensitivity * self.queries.group))
+            first += each.k
+        return tuple(found)
+
+    def __str__(self) -> str:
+        return str(self.queries)
 
 
 @dataclass(frozen=True)
@@ -130,6 +195,7 @@ class Domain:
 
 
 Scope: TypeAlias = Answers | Stream | Records | Domain
+ScopeOfClaim: TypeAlias = Scope | Queries
 
 
 def _count(name: str, value: object) -> None:

@@ -86,9 +86,68 @@ class Started:
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """A dataset of which nothing is known but the answers of the program's queries."""
+    """A dataset of which nothing is known but the answers of a mechanism's method `answers`."""
 
     answers: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """A dataset of which nothing is known but the answers of queries, and the scores of quality functions.
+
+    Args:
+        answers: of a query or quality function, as numbers.
+    """
+
+    answers: Callable[[Any], tuple[Form, ...]]
+
+    def refused(self, interpreter: Any) -> Any:
+        return interpreter.refused(
+            "The program looks at the dataset other than through a query or a quality function.",
+            "Give a finite domain, or put what it computes from the dataset into a Query.",
+        )
+
+    def __dpaudit_items__(self, interpreter: Any) -> Any:
+        raise self.refused(interpreter)
+
+    def __dpaudit_length__(self, interpreter: Any) -> Any:
+        raise self.refused(interpreter)
+
+    def __dpaudit_method__(self, interpreter: Any, name: str) -> Any:
+        raise self.refused(interpreter)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution of a quality function, of which nothing is known but its place in the order of all.
+
+    Args:
+        of: the first of the numbers of the function's scores.
+        place: from 0.
+    """
+
+    of: int
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores of a quality function on an unseen dataset.
+
+    Args:
+        scores: one for each solution.
+        solutions: in their order.
+    """
+
+    scores: tuple[Form, ...]
+    solutions: tuple[Solution, ...]
+
+    def __dpaudit_method__(self, interpreter: Any, name: str) -> Any:
+        if name != "softmax":
+            raise interpreter.refused(f"The attribute {name} of scores is not followed.")
+        return Native(
+            name, lambda coefficient: interpreter.exponential_mechanism(self.scores, coefficient, self.solutions)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +268,6 @@ class Library:
 
 
 _SYMBOLS = (
-    Noise, Compared, AppliedTo, Independent, Chosen, Started, Hidden, Random, Native, Bound, Interpreted,
-    types.GeneratorType,
+    Noise, Compared, AppliedTo, Independent, Chosen, Started, Hidden, Unseen, Scored, Solution, Random, Native, Bound,
+    Interpreted, types.GeneratorType,
 )

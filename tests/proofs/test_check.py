@@ -10,7 +10,7 @@ import pytest
 import dpaudit
 from dpaudit.engine import orchestrator
 from dpaudit.errors import ReportError
-from dpaudit.language import Claim, Laplace, Mechanism
+from dpaudit.language import Claim, Laplace, Mechanism, Query
 from dpaudit.language.answers import AnswersL1, AnswersLInf
 from dpaudit.report import wording
 from dpaudit.report.console import audit_block
@@ -143,11 +143,12 @@ def test_a_crash_stands_before_a_proof() -> None:
 
 
 @dataclass(frozen=True)
-class Doubled:
+class Doubled(Query):
     """A query that states a sensitivity of 1, and has one of 2."""
 
-    sensitivity: ClassVar[float] = 1.0
-    coordinates: ClassVar[int] = 1
+    @property
+    def sensitivity(self) -> float:
+        return 1.0
 
     def __call__(self, dataset: Any) -> tuple[float, ...]:
         return (2.0 * sum(dataset),)

@@ -12,13 +12,12 @@ from exact_pairs import exact_epsilon
 from scipy.stats import laplace
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import REPLACE_ONE, Multiset, ParameterError
+from dpaudit.language import REPLACE_ONE, Multiset, ParameterError, Query
 from dpaudit_algorithms.foundations.laplace_mechanism import (
     Count,
     Histogram,
     LaplaceMechanism,
     LaplaceMechanismRounded,
-    Query,
     tail_bound,
 )
 

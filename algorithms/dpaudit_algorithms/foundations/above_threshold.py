@@ -19,11 +19,11 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Program,
+    Query,
     UtilityClaim,
     checks,
     log,
 )
-from dpaudit_algorithms.foundations.laplace_mechanism import Query
 from dpaudit_algorithms.foundations.sparse_vector_outputs import ABOVE, BELOW, Outputs, noisy_answers
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +19,7 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Product,
+    Query,
     Symmetry,
     UtilityClaim,
     checks,
@@ -30,28 +30,6 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 
 _UNCOUNTED = "exchange of records that are not counted"
-
-
-class Query(checks.Checked, ABC):
-    """f: X^n → ℝ^ℓ: a frozen dataclass called on a dataset."""
-
-    @property
-    @abstractmethod
-    def sensitivity(self) -> float:
-        """k: the largest L1 distance of the answers on two neighbours under replace-one (Definition 3.24)."""
-
-    @property
-    def coordinates(self) -> int:
-        """ℓ."""
-        return 1
-
-    @abstractmethod
-    def __call__(self, dataset: Any) -> tuple[float, ...]:
-        """f(dataset), shape (ℓ,)."""
-
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Of the answers: f(record(S)) = output(f(S)), where `output` permutes coordinates."""
-        return ()
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from dpaudit.language import (
     Laplace,
     ParameterError,
     Program,
+    Query,
     checks,
     log,
     sqrt,
 )
 from dpaudit_algorithms.findings import FINDINGS
-from dpaudit_algorithms.foundations.laplace_mechanism import Query
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW, Outputs
 from dpaudit_algorithms.generalization.numeric_sparse_theory import (
     ROOT_512,

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.language import Goal, Instance, Mechanism, UtilityClaim, checks, expm1, log, sqrt
-from dpaudit_algorithms.foundations.laplace_mechanism import Query
+from dpaudit.language import Goal, Instance, Mechanism, Query, UtilityClaim, checks, expm1, log, sqrt
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW
 
 ROOT_512 = sqrt(512)

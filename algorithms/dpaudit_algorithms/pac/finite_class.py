@@ -32,6 +32,10 @@ class TrainingScore(Quality):
 
     concepts: ConceptClass
 
+    @property
+    def n_solutions(self) -> int:
+        return len(self.concepts.concepts)
+
     def __call__(self, dataset: Any) -> Scores:
         return _training_score(self.concepts, Multiset.of(dataset))
 
