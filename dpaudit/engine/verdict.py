@@ -306,8 +306,8 @@ def _by_bits(collected: Collected) -> bool:
 
 
 def _aligned(alignment: Alignment, claim: Claim) -> Reason:
-    mu = math.sqrt(Fraction(alignment.mu_squared))
-    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), mu, str(claim))
+    mu, rho = math.sqrt(Fraction(alignment.mu_squared)), float(Fraction(alignment.rho))
+    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), mu, rho, str(claim))
 
 
 def _proof(enumerated: Enumeration, claim: Claim) -> Reason:

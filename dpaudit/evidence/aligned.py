@@ -52,7 +52,7 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
     # of coins, exact output distributions say all
     if isinstance(outcome, Proof) and outcome.certificate["kind"] != "coins":
         findings.alignment = Alignment(
-            outcome.scope, str(outcome.epsilon), str(outcome.mu_squared),
+            outcome.scope, str(outcome.epsilon), str(outcome.mu_squared), str(outcome.rho),
             [
                 ShiftedNoise(
                     str(line.place), line.place.source, line.noise, list(map(str, line.shifts)), str(line.cost)

@@ -170,6 +170,11 @@ class Attempt:
         """Whether a path that was followed draws Gaussian noise."""
         return any(draw.kind == "normal" for found in self.explored.values() for path in found for draw in path.draws)
 
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether a path that was followed draws noise after a decision."""
+        return any(any(path.drawn_after) for found in self.explored.values() for path in found)
+
     def is_gaussian(self, failure: NoShift) -> bool:
         """Whether the row that cannot be kept has Gaussian noise."""
         row, path = failure.constraint, self.broken[0] if self.broken is not None else None

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 ROUNDING = Fraction(1, 10**12)
+WHOLE = ("geometric", "rounded", "one-sided")
 
 
 def check_certificate(certificate: dict[str, Any]) -> str | None:
     """None if every line of a certificate is right; otherwise a sentence that says which is not.
 
     It checks that on every listed path, and for every listed difference of D and D′, the shifted noise keeps each
-    decision and each output, and that the shift costs at most ε, and Gaussian noise at most μ². It takes the list of
-    paths for granted, and of a claim other than ε alone that ε and μ² imply it.
+    decision and each output, and that the shift costs at most ε, Gaussian noise at most μ², and all noise at most ρ. It
+    takes the list of paths for granted, and of a claim other than ε alone that these imply it.
     """
     try:
         epsilon, kind = _number(certificate["epsilon"]), certificate["kind"]
-        squares = _number(certificate["mu_squared"]) if kind == "translation" else Fraction(0)
-        if kind != "translation" and epsilon > (claimed := _number(certificate["claimed"])) * (1 + ROUNDING):
+        limits = epsilon, Fraction(0), epsilon**2 / 2
+        if kind == "translation":
+            limits = epsilon, _number(certificate["mu_squared"]), _number(certificate["rho"])
+        elif epsilon > (claimed := _number(certificate["claimed"])) * (1 + ROUNDING):
             return f"ε = {epsilon} is above the claimed {claimed}."
         if kind in ("stream", "coins"):
             return _stream(certificate, epsilon) if kind == "stream" else _coins(certificate, epsilon)
@@ -28,16 +32,28 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
         for number, path in enumerate(certificate["paths"]):
             if not path["differences"]:
                 return f"path {number}: it has no differences."
+            drawn = [set(each) for each in path.get("drawn", [range(len(path["draws"]))])]
+            if any(not any({int(i) for i in row["noise"]} <= each for each in drawn) for row in path["rows"]):
+                return f"path {number}: a row has draws of several paths."
             for place, (difference, shift) in enumerate(zip(path["differences"], path["shifts"], strict=True)):
                 where = f"path {number}, difference {place}"
-                wrong = _step(path["draws"], path["rows"], difference, shift)
-                if isinstance(wrong, str):
-                    return f"{where}: {wrong}"
-                if wrong[0] > epsilon or wrong[1] > squares:
-                    return f"{where}: the shift costs {wrong[0]} (μ²: {wrong[1]}), more than ε = {epsilon} ({squares})."
+                paid = _step(path["draws"], path["rows"], difference, shift)
+                if isinstance(paid, str):
+                    return f"{where}: {paid}"
+                for each in drawn:
+                    costs = _costs([paid[index] for index in each])
+                    if any(cost > limit for cost, limit in zip(costs, limits, strict=True)):
+                        return f"{where}: the shift costs {costs[0]} (μ²: {costs[1]}), more than ε = {epsilon}."
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         return f"It is no certificate: {type(error).__name__} {error}."
     return None
+
+
+def _costs(paid: Sequence[tuple[Fraction, bool]]) -> tuple[Fraction, Fraction, Fraction]:
+    """ε of noise that is not Gaussian, μ² of noise that is, and ρ of both."""
+    squares = sum((share**2 for share, normal in paid if normal), Fraction(0))
+    others = [share for share, normal in paid if not normal]
+    return sum(others, Fraction(0)), squares, (squares + sum(share**2 for share in others)) / 2
 
 
 def _coins(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
@@ -62,8 +78,8 @@ def _number(text: Any) -> Fraction:
     return Fraction(text)
 
 
-def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> tuple[Fraction, Fraction] | str:
-    """What a shift costs: ε and, of Gaussian noise, μ²; or a sentence that says what is wrong with it."""
+def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> list[tuple[Fraction, bool]] | str:
+    """Each draw's share, |shift| / scale, and whether it is Gaussian; or a sentence that says what is wrong."""
     moved = [_number(each) for each in shift]
     if len(moved) != len(draws) or len(difference) != len(rows):
         return "the numbers of draws and shifts, or of rows and differences, differ."
@@ -73,23 +89,19 @@ def _step(draws: Any, rows: Any, difference: Any, shift: Any) -> tuple[Fraction,
         total = _number(change) + sum((_number(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
         if total < 0 or (row["equal"] and total):
             return f"the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}."
-    cost = squares = Fraction(0)
+    paid = []
     for draw, amount in zip(draws, moved, strict=True):
         scale, kind = _number(draw["scale"]), draw["kind"]
-        if scale <= 0 or kind not in ("laplace", "exponential", "gumbel", "geometric", "rounded", "one-sided",
-                                       "uniform", "normal", "maximum"):
+        if scale <= 0 or kind not in (*WHOLE, "laplace", "exponential", "gumbel", "uniform", "normal", "maximum"):
             return f"noise {kind}({scale}) is not known."
         if amount and kind in ("uniform", "maximum"):
             return f"{kind} noise is shifted."
         if amount < 0 and kind in ("exponential", "gumbel", "one-sided"):
             return f"{kind} noise is shifted down by {-amount}."
-        if kind in ("geometric", "rounded", "one-sided") and amount.denominator != 1:
+        if kind in WHOLE and amount.denominator != 1:
             return f"whole noise is shifted by {amount}."
-        if kind == "normal":
-            squares += (amount / scale) ** 2
-        else:
-            cost += abs(amount) / scale
-    return cost, squares
+        paid.append((abs(amount) / scale, kind == "normal"))
+    return paid
 
 
 def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
@@ -116,11 +128,9 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> str | None:
             if noise[:kept] != held[before] or (after is not None and [noise[i] for i in taken] != held[after]):
                 return f"step {number}: a carried draw has two distributions."
             paid = _step(step["draws"], step["rows"], difference, shift)
-            if isinstance(paid, str) or paid[1]:
+            if isinstance(paid, str) or any(share and normal for share, normal in paid):
                 return f"step {number}: {paid if isinstance(paid, str) else 'normal noise is shifted.'}"
-            cost = paid[0]
-            for draw, amount in zip(step["draws"][:kept], fresh, strict=False):
-                cost -= abs(amount) / _number(draw["scale"])
+            cost = sum((share for share, _ in paid[kept:]), Fraction(0))
             if cost + (potential[after] if after is not None else 0) > potential[before]:
                 return f"step {number}: it costs {cost}, more than the potential falls."
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import ast
 import builtins
+import enum
 import functools
 import inspect
 import math
@@ -1217,6 +1218,11 @@ class Interpreter:
                 else:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
+            if any(isinstance(each, enum.Enum) for each in (left, right)) and (
+                left is right or any(isinstance(each, Form) for each in (left, right))
+            ):
+                # a symbol such as ⊥, of which there is one object, and no number is it
+                return (left is right) is isinstance(op, ast.Is)
             raise self.refused("`is` compares objects, not values.", "Use `==`.")
         if isinstance(op, ast.In | ast.NotIn):
             found = self.contained(left, right)

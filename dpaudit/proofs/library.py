@@ -250,6 +250,10 @@ def _dict(interpreter: Interpreter, values: Any = (), /, **named: Any) -> Any:
     return interpreter.own({**made, **named})
 
 
+def _frozenset(interpreter: Interpreter, values: Any = ()) -> Any:
+    return frozenset(interpreter.hashable(each) for each in interpreter.iterate(values))
+
+
 def _set(interpreter: Interpreter, values: Any = ()) -> Any:
     return interpreter.own({interpreter.hashable(value) for value in interpreter.iterate(values)})
 
@@ -1205,7 +1209,8 @@ _RANDOM: dict[str, Handler] = {
 _FUNCTIONS: dict[Any, Handler] = {
     builtins.sum: _sum, builtins.max: _extreme(1), builtins.min: _extreme(-1), builtins.abs: _abs, builtins.len: _len,
     builtins.range: _range, builtins.enumerate: _enumerate, builtins.zip: _zip, builtins.list: _list,
-    builtins.tuple: _tuple, builtins.dict: _dict, builtins.set: _set, builtins.float: _float, builtins.int: _int,
+    builtins.tuple: _tuple, builtins.dict: _dict, builtins.set: _set, builtins.frozenset: _frozenset,
+    builtins.float: _float, builtins.int: _int,
     builtins.bool: _bool, builtins.round: _round, builtins.any: _any, builtins.all: _all, builtins.sorted: _sorted,
     builtins.reversed: _reversed, builtins.map: _map, builtins.filter: _filter, builtins.next: _next,
     builtins.iter: _iter, builtins.isinstance: _isinstance, builtins.print: _print, builtins.str: _plain(str),

@@ -79,6 +79,7 @@ class Finished:
     Args:
         decisions: what was decided at each fork.
         draws: in the order in which they were drawn.
+        drawn_after: the number of decisions before each of them.
         rows: of decisions and of the output.
         coins: the probability of each other random choice that was made on it.
         splits: the probability of each comparison of a uniform draw with a constant, given those before.
@@ -89,6 +90,7 @@ class Finished:
 
     decisions: tuple[int, ...]
     draws: tuple[Draw, ...]
+    drawn_after: tuple[int, ...]
     rows: tuple[Row, ...]
     coins: tuple[Fraction, ...]
     splits: tuple[Fraction, ...]
@@ -130,6 +132,8 @@ class Path:
         self.open: list[tuple[int, ...]] = []
         """Decisions that lead to paths not yet followed."""
         self.draws: list[Draw] = []
+        self.drawn_after: list[int] = []
+        """The number of decisions before each of them."""
         self.rows: list[Row] = []
         self.coins: list[Fraction] = []
         self.splits: list[Fraction] = []
@@ -167,6 +171,7 @@ class Path:
         if len(self.draws) >= MOST_DRAWS:
             raise Unsupported(f"More than {MOST_DRAWS:,} draws on one path.", "", place)
         self.draws.append(Draw(kind, scale, place))
+        self.drawn_after.append(len(self.decisions))
         if kind == "uniform":
             self.intervals[len(self.draws) - 1] = Fraction(0), Fraction(1)
         return Form(draws={len(self.draws) - 1: Fraction(1)})
@@ -197,6 +202,7 @@ class Path:
         if any(self.draws[index].is_whole for form in members for index in form.draws):
             raise Unsupported("The largest of numbers with whole noise is not followed as one number.", "", place)
         self.draws.append(Draw("maximum", Fraction(1), place))
+        self.drawn_after.append(len(self.decisions))
         self.maxima.append(Maximum(len(self.draws) - 1, tuple(members)))
         return Form(draws={len(self.draws) - 1: Fraction(1)})
 
@@ -347,8 +353,8 @@ def explore(
         waiting += path.open
         finished.append(
             Finished(
-                tuple(path.decisions), tuple(path.draws), path.finished_rows(), tuple(path.coins),
-                tuple(path.splits), tuple(path.maxima), output, result,
+                tuple(path.decisions), tuple(path.draws), tuple(path.drawn_after), path.finished_rows(),
+                tuple(path.coins), tuple(path.splits), tuple(path.maxima), output, result,
             )
         )
         steps += path.steps

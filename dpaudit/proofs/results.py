@@ -87,6 +87,7 @@ class Proof:
         certificate: what `check_certificate` verifies, as JSON values.
         goal: the claim where it is no ε alone, such as "(1, 1e-05)-DP" or "0.1-zCDP"; "" otherwise.
         mu_squared: μ² of the Gaussian noise: the program is a composition of an ε-DP and a μ-GDP one.
+        rho: where the claim is of zCDP, or follows by it: the program is ρ-zCDP.
         lower: what ε is at least, where that was asked for and found.
         stated: the queries and quality functions whose stated sensitivities are among the assumptions.
         seconds: time taken.
@@ -102,6 +103,7 @@ class Proof:
     certificate: dict[str, Any] = field(repr=False)
     goal: str = ""
     mu_squared: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
     lower: LowerBound | None = None
     stated: tuple[Stated, ...] = field(compare=False, repr=False, default=())
     seconds: float = field(compare=False, default=0.0)

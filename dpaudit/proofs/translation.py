@@ -1,11 +1,18 @@
-"""Proofs of (ε, δ), zCDP and μ-GDP: one shift of all noise that works on every execution path.
+"""Proofs of (ε, δ), zCDP and μ-GDP: a shift of all noise that is the same on every execution path, or adaptive.
 
 If one vector s, the same on every path, turns the noise of D into noise with which D′ gives the same output, then the
 two outputs are one function of Z and of Z − s. Gaussian coordinates of Z with standard deviations σ then make the pair
-μ-GDP with μ² = Σ (s/σ)²; Laplace coordinates with scales b cost Σ |s|/b. Nothing is assumed of the paths.
+μ-GDP with μ² = Σ (s/σ)²; Laplace coordinates with scales b cost Σ |s|/b, or Σ (s/b)²/2 of zCDP. Nothing is assumed of
+the paths.
+
+The shift of a draw may also depend on what was decided before it is drawn. Then every draw is a step of an adaptive
+composition, and the costs are those of the most expensive path: with Gaussian steps up to Σ (s/σ)² = μ² on every path,
+E exp(it·Σ (s/σ)·(z/σ) + t²μ²/2) = 1, so the log-likelihood ratio is normal, as that of one draw.
 
 Source: Dong, Roth and Su, Gaussian Differential Privacy (JRSS B 2022), Theorem 2.7 and Corollary 3.3; Bun and Steinke,
-Concentrated Differential Privacy (2016), Propositions 1.4 and 1.6 and Lemma 1.7.
+Concentrated Differential Privacy (2016), Propositions 1.4 and 1.6 and Lemma 1.7; Smith and Thakurta, Fully Adaptive
+Composition for Gaussian Differential Privacy (2022); Feldman and Zrnic, Individual Privacy Accounting via a Rényi
+Filter (NeurIPS 2021).
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import numpy as np
 
 from dpaudit.language.claim import Claim
 from dpaudit.language.curves import GaussianDP, ZeroConcentrated
+from dpaudit.language.zcdp import zcdp_delta
 from dpaudit.proofs.alignment import DENOMINATORS, Aligned, Constraint, NoShift, keeps
 from dpaudit.proofs.attempt import Attempt, PathPair, noise_lines
 from dpaudit.proofs.certificate import aligned_rows, head
@@ -28,6 +36,7 @@ from dpaudit.proofs.neighbours import Vector, differences, sums
 from dpaudit.proofs.program import assumptions
 from dpaudit.proofs.results import Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Scope
+from dpaudit.stats.arrays import FloatArray
 
 MOST_ROWS = 2_000
 """Different rows of all paths beyond which no shift is looked for."""
@@ -64,19 +73,36 @@ class Loss:
         rho = curve.rho if isinstance(curve, ZeroConcentrated) else claim.rho
         if rho is not None:
             return self.is_symmetric and self.rho <= exactly(rho) * (1 + ROUNDING)
-        mu = _root_above(self.mu_squared)
         if curve is None:
-            spare = exactly(claim.epsilon) - self.epsilon
-            if spare < 0 or not mu:
-                return spare >= -exactly(claim.epsilon) * ROUNDING and not mu
-            # δ falls with ε, so ε is rounded down and μ up
-            delta = GaussianDP(mu).delta_at(max(0.0, math.nextafter(float(spare), 0.0)))
-            return delta <= float(claim.delta) * (1 + float(ROUNDING))
+            return self._keeps_by_profile(claim) or self._keeps_by_rho(claim)
+        mu = _root_above(self.mu_squared)
         if self.epsilon:
             return False
         if isinstance(curve, GaussianDP):
             return self.mu_squared <= exactly(curve.mu) ** 2 * (1 + ROUNDING)
         return not mu or GaussianDP(mu).implies(curve) or ZeroConcentrated(_above(self.rho)).implies(curve)
+
+    def rho_for(self, claim: Claim) -> Fraction:
+        """ρ, where a claim is of zCDP, or one of (ε, δ) follows by nothing else; 0 elsewhere."""
+        by_rho = claim.rho is not None or isinstance(claim.curve, ZeroConcentrated) or (
+            claim.curve is None and not self._keeps_by_profile(claim)
+        )
+        return self.rho if by_rho else Fraction(0)
+
+    def _keeps_by_profile(self, claim: Claim) -> bool:
+        """(ε, δ) by the ε of Laplace noise and the profile of Gaussian noise."""
+        mu, spare = _root_above(self.mu_squared), exactly(claim.epsilon) - self.epsilon
+        if spare < 0 or not mu:
+            return spare >= -exactly(claim.epsilon) * ROUNDING and not mu
+        # δ falls with ε, so ε is rounded down and μ up
+        delta = GaussianDP(mu).delta_at(max(0.0, math.nextafter(float(spare), 0.0)))
+        return delta <= float(claim.delta) * (1 + float(ROUNDING))
+
+    def _keeps_by_rho(self, claim: Claim) -> bool:
+        """(ε, δ) by zCDP: better where many draws cost little each."""
+        if not self.is_symmetric or not claim.delta or not self.rho:
+            return False
+        return zcdp_delta(_above(self.rho), float(claim.epsilon)) <= float(claim.delta) * (1 + float(ROUNDING))
 
     def at(self, claim: Claim) -> str:
         """The δ at the claimed ε, after ": "; "" for a curve."""
@@ -111,13 +137,23 @@ def label_of(claim: Claim) -> str:
 
 def prove_translation(attempt: Attempt, claim: Claim) -> Proof | Unknown:
     """A proof of a claim with δ or of a curve, for all datasets of a scope other than streams."""
+    alike = _proved(attempt, claim, adaptive=False)
+    if isinstance(alike, Proof) or not attempt.is_adaptive:
+        return alike
+    found = _proved(attempt, claim, adaptive=True)
+    return found if isinstance(found, Proof) else alike
+
+
+def _proved(attempt: Attempt, claim: Claim, *, adaptive: bool) -> Proof | Unknown:
+    """As `prove_translation`, with shifts that are the same on all paths, or may depend on former decisions."""
     label = label_of(claim)
     try:
-        found = [_aligned(group, attempt.scope) for group in attempt.groups()]
+        found = [_shifted(group, attempt.scope, adaptive=adaptive) for group in attempt.groups()]
         loss = Loss()
-        for aligned in found:
-            for shift in aligned.shifts:
-                loss = loss.worse(cost(aligned.draws, shift))
+        for shifted in found:
+            for path in shifted.paths:
+                for shift in path.shifts:
+                    loss = loss.worse(cost(path.draws, shift))
         if not loss.keeps(claim):
             return replace(attempt.unknown(
                 f"The shift costs ε = {float(loss.epsilon):.6g} and μ² = {float(loss.mu_squared):.6g}, which is not "
@@ -134,14 +170,21 @@ def prove_translation(attempt: Attempt, claim: Claim) -> Proof | Unknown:
     except Unsupported as error:
         return replace(attempt.unknown(error.reason, error.remedy, error.place), goal=label)
     return Proof(
-        loss.epsilon, attempt.claimed, attempt.name, str(attempt.scope), noise_lines(found),
+        loss.epsilon, attempt.claimed, attempt.name, str(attempt.scope),
+        noise_lines([path for shifted in found for path in shifted.paths]),
         sum(len(group) for group in attempt.groups()), assumptions(attempt.target, attempt.scope),
         {
             **head(attempt.target, attempt.name, str(attempt.scope), label), "kind": "translation",
-            "epsilon": str(loss.epsilon), "mu_squared": str(loss.mu_squared),
-            "paths": [aligned_rows(each.draws, each.constraints, each.vectors, each.shifts) for each in found],
+            "epsilon": str(loss.epsilon), "mu_squared": str(loss.mu_squared), "rho": str(loss.rho),
+            "paths": [
+                {
+                    **aligned_rows(each.all.draws, each.all.constraints, each.all.vectors, each.all.shifts),
+                    "drawn": [list(drawn) for drawn in each.drawn],
+                }
+                for each in found
+            ],
         },
-        label, loss.mu_squared,
+        label, loss.mu_squared, loss.rho_for(claim),
     )
 
 
@@ -159,29 +202,67 @@ def cost(draws: Sequence[Draw], shift: Sequence[Fraction]) -> Loss:
     return Loss(loss, squares, everything / 2, symmetric)
 
 
-def _aligned(group: Sequence[PathPair], scope: Scope) -> Aligned:
-    """One shift of the noise of all paths, for every extreme difference of D and D′.
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """The shifts of the noise of all paths.
+
+    Args:
+        all: all draws and rows, and a shift for every extreme difference.
+        drawn: the draws of each path, by their numbers; equal lists once.
+    """
+
+    all: Aligned
+    drawn: tuple[tuple[int, ...], ...]
+
+    @property
+    def paths(self) -> list[Aligned]:
+        """The draws of each path, with their shifts."""
+        return [
+            Aligned(
+                tuple(self.all.draws[number] for number in drawn), (), self.all.vectors,
+                tuple(tuple(shift[number] for number in drawn) for shift in self.all.shifts), self.all.costs,
+            )
+            for drawn in self.drawn
+        ]
+
+
+def _shifted(group: Sequence[PathPair], scope: Scope, *, adaptive: bool) -> Shifted:
+    """The shifts of the noise of all paths, for every extreme difference of D and D′.
+
+    Args:
+        group: the paths.
+        scope: the datasets.
+        adaptive: whether the shift of a draw may depend on what was decided before it was drawn.
 
     Raises:
         NoShift: there is none.
         Unsupported: paths draw different noise, or the solver's answer is not confirmed.
     """
-    draws: tuple[Draw, ...] = ()
+    numbers: dict[object, int] = {}
+    draws: list[Draw] = []
     rows: dict[object, tuple[Constraint, object]] = {}
-    forms = []
+    forms, drawn = [], []
     for pair in group:
-        if pair.path.maxima:
+        path = pair.path
+        if path.maxima:
             raise Unsupported("The largest of several numbers is not followed beside Gaussian noise.")
-        shorter, longer = sorted((draws, pair.path.draws), key=len)
-        if any((one.kind, one.scale) != (other.kind, other.scale) for one, other in zip(shorter, longer, strict=False)):
-            raise Unsupported("Paths draw different noise, and Gaussian noise needs one shift for all paths.",
-                              "Draw the same noise on every path.", longer[len(shorter) - 1].place)
-        draws = longer
-        for place, row in enumerate(pair.path.rows):
+        mine = []
+        for index, draw in enumerate(path.draws):
+            before = path.decisions[:path.drawn_after[index]] if adaptive else ()
+            number = numbers.setdefault((before, index), len(draws))
+            if number == len(draws):
+                draws.append(draw)
+            elif (draws[number].kind, draws[number].scale) != (draw.kind, draw.scale):
+                raise Unsupported("Paths draw different noise, and Gaussian noise needs one shift for all paths.",
+                                  "Draw the same noise on every path.", draw.place)
+            mine.append(number)
+        drawn.append(tuple(mine))
+        for place, row in enumerate(path.rows):
             form = row.form if pair.forms is None else pair.forms[place]
-            key = (form.key(), tuple(sorted(row.form.draws.items())), row.kind)
+            noise = {mine[index]: coefficient for index, coefficient in row.form.draws.items()}
+            key = (form.key(), tuple(sorted(noise.items())), row.kind)
             if key not in rows:
-                rows[key] = Constraint(row.form.draws, row.kind == "equal", row.place), form
+                rows[key] = Constraint(noise, row.kind == "equal", row.place), form
                 forms.append(form)
     if len(rows) > MOST_ROWS:
         raise Unsupported(f"The paths have more than {MOST_ROWS:,} different rows.", "Prove it for fewer records.")
@@ -189,23 +270,26 @@ def _aligned(group: Sequence[PathPair], scope: Scope) -> Aligned:
     equal = [constraint.equal for constraint in constraints]
     own = group[0].forms is not None if group else False
     vectors = sums(forms, equal).vectors if own else differences(forms, equal, scope).vectors
-    shifts = tuple(smallest(draws, constraints, vector) for vector in vectors)
-    return Aligned(draws, constraints, vectors, shifts, (Fraction(0),) * len(shifts))
+    often = [Fraction(sum(number in mine for mine in drawn), len(drawn)) for number in range(len(draws))]
+    shifts = tuple(smallest(draws, constraints, vector, often) for vector in vectors)
+    everything = Aligned(tuple(draws), constraints, vectors, shifts, (Fraction(0),) * len(shifts))
+    return Shifted(everything, tuple(dict.fromkeys(drawn)))
 
 
-def smallest(draws: Sequence[Draw], constraints: Sequence[Constraint], vector: Vector) -> Vector:
-    """The shift with the least Σ (s/scale)² that keeps every row for one difference.
+def smallest(
+    draws: Sequence[Draw], constraints: Sequence[Constraint], vector: Vector, often: Sequence[Fraction]
+) -> Vector:
+    """The shift with the least Σ (s/scale)², on average over paths, that keeps every row for one difference.
 
-    It is the solution of a problem of least distance, by non-negative least squares.
+    Args:
+        draws, constraints: of all paths.
+        vector: the difference.
+        often: the share of paths on which each draw is.
 
     Raises:
         NoShift: there is none.
         Unsupported: it is not confirmed with exact numbers.
-
-    Source: Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23.
     """
-    from scipy.optimize import nnls
-
     zero = (Fraction(0),) * len(draws)
     if keeps(constraints, vector, zero):
         return zero
@@ -216,36 +300,74 @@ def smallest(draws: Sequence[Draw], constraints: Sequence[Constraint], vector: V
     if any(draws[index].is_whole for index in used):
         raise Unsupported("Whole noise is not followed beside Gaussian noise.", "", draws[used[0]].place)
     at = {index: place for place, index in enumerate(used)}
-    sides: list[list[float]] = []
+    units = [float(draw.scale) / math.sqrt(share) for draw, share in zip(draws, often, strict=True)]
+    fixed: list[list[float]] = []
+    above: list[list[float]] = []
     for row, difference in zip(constraints, vector, strict=True):
         side = [0.0] * (len(used) + 1)
         for index, coefficient in row.noise.items():
             if index in at:
-                side[at[index]] = float(coefficient * draws[index].scale)
+                side[at[index]] = float(coefficient) * units[index]
         side[-1] = -float(difference)
-        sides += [side, [-value for value in side]] if row.equal else [side]
-    for index in used:
-        if draws[index].moves == "up":
-            sides.append([1.0 if place == at[index] else 0.0 for place in range(len(used))] + [0.0])
-    system = np.array(sides).T
-    goal = np.zeros(len(used) + 1)
-    goal[-1] = 1.0
-    try:
-        weights, _ = nnls(system, goal, maxiter=50 * system.shape[1])
-    except RuntimeError:
-        raise Unsupported("The solver found no shift of the noise, and did not say that there is none.") from None
-    residual = system @ weights - goal
-    if abs(residual[-1]) < FEASIBLE:
+        (fixed if row.equal else above).append(side)
+    above += [
+        [*np.eye(len(used))[at[index]].tolist(), 0.0] for index in used if draws[index].moves == "up"
+    ]
+    found = least_distance(np.array(fixed).reshape(-1, len(used) + 1), np.array(above).reshape(-1, len(used) + 1))
+    if found is None:
         raise NoShift(next((row for row, each in zip(constraints, vector, strict=True) if each), None), vector)
-    found = -residual[:-1] / residual[-1]
     confirmed = []
     for denominator in DENOMINATORS:
         shift = list(zero)
         for index, value in zip(used, found.tolist(), strict=True):
-            shift[index] = Fraction(value * float(draws[index].scale)).limit_denominator(denominator)
+            shift[index] = Fraction(value * units[index]).limit_denominator(denominator)
         upwards = all(moved >= 0 or draw.moves != "up" for draw, moved in zip(draws, shift, strict=True))
         if upwards and keeps(constraints, vector, shift):
             confirmed.append(tuple(shift))
     if not confirmed:
         raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
     return min(confirmed, key=lambda each: cost(draws, each).rho)
+
+
+def least_distance(fixed: FloatArray, above: FloatArray) -> FloatArray | None:
+    """The shortest x with A x = a and B x ≥ b, up to rounding; None where there is none.
+
+    The equations are solved first, because pairs of inequalities are badly conditioned.
+
+    Args:
+        fixed: (A, a), shape (rows, n + 1).
+        above: (B, b), shape (rows, n + 1).
+
+    Raises:
+        Unsupported: the solver gives up.
+
+    Source: Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23.
+    """
+    from scipy.linalg import null_space
+    from scipy.optimize import nnls
+
+    n = fixed.shape[1] - 1
+    start, free = np.zeros(n), np.eye(n)
+    if len(fixed):
+        start = np.linalg.lstsq(fixed[:, :-1], fixed[:, -1], rcond=None)[0]
+        if np.abs(fixed[:, :-1] @ start - fixed[:, -1]).max() > FEASIBLE * (1 + np.abs(fixed[:, -1]).max()):
+            return None
+        free = null_space(fixed[:, :-1])
+    # |start + free y|² is |start|² + |y|²
+    sides, least = above[:, :-1] @ free, above[:, -1] - above[:, :-1] @ start
+    if not len(above) or least.max() <= FEASIBLE * (1 + np.abs(above[:, -1]).max()):
+        return start
+    # y is proportional to `least`, and the solver's tolerance is not
+    lengths = np.linalg.norm(sides, axis=1)
+    unit = float((np.abs(least) / np.where(lengths > 0, lengths, np.inf)).max()) or 1.0
+    goal = np.append(np.zeros(free.shape[1]), 1.0)
+    system = np.vstack([sides.T, least / unit])
+    try:
+        weights, _ = nnls(system, goal, maxiter=50 * system.shape[1])
+    except RuntimeError:
+        raise Unsupported("The solver found no shift of the noise, and did not say that there is none.") from None
+    residual = system @ weights - goal
+    if abs(residual[-1]) < FEASIBLE:
+        return None
+    shortest: FloatArray = start + free @ (-residual[:-1] / residual[-1] * unit)
+    return shortest

@@ -49,7 +49,9 @@ def headline(outcome: Outcome) -> str:
 
 
 def cost_of(proof: Proof) -> str:
-    """What the shift costs: "μ² = 1/4 by Gaussian noise"."""
+    """What the shift costs: "μ² = 1/4 by Gaussian noise", "ρ = 1/8"."""
+    if proof.rho:
+        return f"ρ = {number(proof.rho)}"
     parts = [f"ε = {number(proof.epsilon)}"] * (proof.epsilon > 0 or not proof.mu_squared)
     if (delta := Fraction(proof.certificate.get("delta", "0"))) > 0:
         parts.append(f"δ = {number(delta)}")
@@ -149,7 +151,8 @@ def proof_json(outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Proof():
             values |= {
-                "epsilon": str(outcome.epsilon), "mu_squared": str(outcome.mu_squared), "paths": outcome.paths,
+                "epsilon": str(outcome.epsilon), "mu_squared": str(outcome.mu_squared),
+                "rho": str(outcome.rho), "paths": outcome.paths,
                 "assumptions": list(outcome.assumptions),
                 "alignment": [
                     {

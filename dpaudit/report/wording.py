@@ -110,7 +110,8 @@ def is_proved(audit: Audit | UtilityAudit) -> bool:
 
 def aligned(alignment: Alignment) -> str:
     """What a proof by an alignment costs: "ε = 1"."""
-    return aligned_cost(float(Fraction(alignment.epsilon)), math.sqrt(Fraction(alignment.mu_squared)))
+    rho, mu = float(Fraction(alignment.rho)), math.sqrt(Fraction(alignment.mu_squared))
+    return aligned_cost(float(Fraction(alignment.epsilon)), mu, rho)
 
 
 def two_sides(audit: Audit) -> str | None:

@@ -322,6 +322,8 @@ class Alignment:
     """The ε that is proved, as a fraction; beside Gaussian noise, of the rest."""
     mu_squared: str
     """μ² of Gaussian noise, as a fraction."""
+    rho: str
+    """ρ, as a fraction, where the claim is of zCDP or follows by it; "0" elsewhere."""
     noise: list[ShiftedNoise]
     """How the noise moves, line by line."""
     paths: Count

@@ -293,6 +293,7 @@ class ProvedByAlignment(Reason):
         given: what was taken from the program and confirmed on the pairs tried; None for nothing.
         epsilon: what is proved; beside Gaussian noise, of the rest.
         mu: of Gaussian noise.
+        rho: of all noise, where the claim follows by zCDP; 0 elsewhere.
         claim: what follows.
     """
 
@@ -301,19 +302,23 @@ class ProvedByAlignment(Reason):
     given: str | None
     epsilon: float
     mu: float
+    rho: float
     claim: str
 
     def sentence(self, door: Door) -> str:
         given = f", given that {self.given}" if self.given else ""
+        cost = aligned_cost(self.epsilon, self.mu, self.rho)
         return (
             f"A shift of the noise on every execution path gives every neighbouring dataset the same output, at a cost "
-            f"of at most {aligned_cost(self.epsilon, self.mu)} (claimed: {self.claim}), for {self.scope}{given}. "
+            f"of at most {cost} (claimed: {self.claim}), for {self.scope}{given}. "
             "Numbers count as real numbers: the proof says nothing about floating point."
         )
 
 
-def aligned_cost(epsilon: float, mu: float) -> str:
-    """What a shift of noise costs: "ε = 1", "μ = 0.5", "ε = 1 and μ = 0.5"."""
+def aligned_cost(epsilon: float, mu: float, rho: float) -> str:
+    """What a shift of noise costs: "ε = 1", "ε = 1 and μ = 0.5 by Gaussian noise", "ρ = 0.125"."""
+    if rho:
+        return f"ρ = {rho:.6g}"
     return " and ".join(
         [f"ε = {epsilon:.6g}"] * (epsilon > 0 or not mu) + [f"μ = {mu:.6g} by Gaussian noise"] * (mu > 0)
     )

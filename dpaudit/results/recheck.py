@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from dpaudit.language import Claim, GaussianDP
+from dpaudit.language.zcdp import zcdp_delta
 from dpaudit.results.figures import PLOTS, columns
 from dpaudit.results.model import (
     Alignment,
@@ -224,10 +225,12 @@ def _is_short(alignment: Alignment, claim: Claim, *, curve: bool) -> bool:
     epsilon, square = _fraction(alignment.epsilon), _fraction(alignment.mu_squared)
     if curve:
         return False
+    if rho := _fraction(alignment.rho):
+        # a claim of zCDP is tested at a point of its own
+        return zcdp_delta(float(rho), claim.epsilon) > claim.delta * (1 + SLACK) + 1e-13
     spare = claim.epsilon * (1 + SLACK) - float(epsilon)
     if spare < 0 or not square:
-        # zCDP is tested at some (ε, δ), and its proof may have a larger ε
-        return spare < 0 and not claim.delta
+        return spare < 0
     return GaussianDP(math.sqrt(square)).delta_at(spare) > claim.delta * (1 + SLACK) + 1e-13
 
 

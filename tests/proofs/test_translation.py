@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Gaussian, Laplace, Mechanism
 from dpaudit.language.answers import AnswersL1
 from dpaudit.language.curves import GaussianDP, Profile, Renyi, ZeroConcentrated
+from dpaudit.language.zcdp import zcdp_delta
 from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Outcome, Proof, Unknown
@@ -178,11 +180,6 @@ def number_of_data(data: Any, rng: Any) -> Any:
     return [rng.normal(0, 100) for record in data if record > 0.5]
 
 
-def scale_of_path(data: Any, rng: Any) -> Any:
-    noisy = data.sum() + rng.normal(0, 10)
-    return noisy, data.sum() + rng.normal(0, 10 if noisy > 1 else 1)
-
-
 def whole_beside(data: Any, rng: Any) -> Any:
     return data.sum() + rng.normal(0, 10), (data > 0.5).sum() + rng.geometric(0.5) - rng.geometric(0.5)
 
@@ -198,8 +195,7 @@ def product(data: Any, rng: Any) -> Any:
 @pytest.mark.parametrize(
     "program",
     [
-        no_noise, wrong_signs, one_sided, scale_of_data, branch_on_data, number_of_data, scale_of_path, whole_beside,
-        raw, product,
+        no_noise, wrong_signs, one_sided, scale_of_data, branch_on_data, number_of_data, whole_beside, raw, product,
     ],
 )
 @pytest.mark.parametrize("claim", [LOOSE, ZeroConcentrated(1e4), Claim(50.0, 0.5)])
@@ -207,6 +203,82 @@ def test_leaks(program: Callable[..., Any], claim: Any) -> None:
     outcome = prove(program, N, claim=claim)
     assert isinstance(outcome, Unknown), outcome
     assert outcome.reason
+
+
+def adaptive(first: float, slopes: tuple[float, float], scales: tuple[float, float]) -> Callable[..., Any]:
+    """Releases two numbers; what the second one is of, and its noise, depend on the first."""
+
+    def program(data: Any, rng: Any) -> Any:
+        noisy = data.sum() + rng.normal(0, first)
+        if noisy > 1:
+            return noisy, slopes[0] * data.sum() + rng.normal(0, scales[0])
+        return noisy, slopes[1] * data.sum() + rng.normal(0, scales[1])
+
+    return program
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_adaptive_noise_costs_what_the_most_expensive_path_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, *scales = map(int, rng.integers(1, 9, 3))
+    slopes = int(rng.integers(-3, 4)), int(rng.integers(1, 4))
+    outcome = prove(adaptive(first, slopes, (scales[0], scales[1])), N, claim=LOOSE)
+    assert isinstance(outcome, Proof)
+    assert outcome.mu_squared == Fraction(1, first**2) + max(
+        Fraction(slope, scale) ** 2 for slope, scale in zip(slopes, scales, strict=True)
+    )
+    assert check_certificate(outcome.certificate) is None
+
+
+def test_adaptive_noise_keeps_what_its_exact_distribution_allows() -> None:
+    """δ of two adaptive releases, integrated over the first one, is at most that of the proof's μ."""
+    first, scales = 2.0, (1.0, 3.0)
+    outcome = prove(adaptive(first, (1, 1), scales), N, claim=LOOSE)
+    assert isinstance(outcome, Proof)
+    mu = math.sqrt(outcome.mu_squared)
+    for total_of_d in (0.0, 0.5, 1.0, 3.0):
+        for epsilon in (0.2, 0.7, 1.5):
+            y = np.linspace(-20, 24, 20_001)
+            p, q = norm.pdf(y, total_of_d, first), norm.pdf(y, total_of_d + 1, first)
+            left = np.maximum(epsilon - np.log(p) + np.log(q), -60.0)
+            after = np.array([GaussianDP(1 / scales[0 if at > 1 else 1]).delta_at(max(e, 0.0)) if e >= 0 else np.nan
+                              for at, e in zip(y.tolist(), left.tolist(), strict=True)])
+            # below 0, δ(ε) = 1 − e^ε + e^ε δ(−ε)
+            for place in np.flatnonzero(np.isnan(after)):
+                e, at = float(left[place]), float(y[place])
+                back = GaussianDP(1 / scales[0 if at > 1 else 1]).delta_at(-e)
+                after[place] = 1 - math.exp(e) + math.exp(e) * back
+            exact = float(np.trapezoid(p * after, y))
+            assert exact <= GaussianDP(mu).delta_at(epsilon) * (1 + 1e-4)
+
+
+def test_noise_of_an_answer_cannot_wait_for_what_is_decided_with_it() -> None:
+    """The sparse vector technique shifts the noise of an answer above, and of no other: that is not known before."""
+
+    def first_above(data: Any, rng: Any) -> Any:
+        threshold = rng.normal(0, 2)
+        return [answer + rng.normal(0, 4) > threshold for answer in data]
+
+    outcome = prove(first_above, Answers(3), claim=LOOSE)
+    assert isinstance(outcome, Proof)
+    # with a = 1/7 of the threshold, a²/4 + (2(1 − a)² + (1 + a)²)/16 for answers that move up, up and down
+    assert outcome.mu_squared == Fraction(5, 28)
+
+
+def test_many_small_losses_are_added_as_zcdp() -> None:
+    def answers(data: Any, rng: Any) -> Any:
+        return [data.sum() + rng.laplace(0, 40) for _ in range(64)]
+
+    total = prove(answers, N, epsilon=0.9, delta=1e-3)
+    assert isinstance(total, Proof)
+    assert (total.epsilon, total.rho) == (Fraction(64, 40), Fraction(64, 2 * 40**2))
+    assert check_certificate(total.certificate) is None
+    assert "ρ = " in proof_line(total)
+    # δ of 64 draws that are exp(±1/40)-ratio coins, the worst of 1/40-DP
+    rho = float(total.rho)
+    assert isinstance(prove(answers, N, epsilon=0.9, delta=zcdp_delta(rho, 0.9) * 0.99), Unknown)
+    alone = dict(total.certificate, rho=str(total.rho / 2))
+    assert check_certificate(alone) is not None
 
 
 def test_an_epsilon_alone_says_what_to_do() -> None:

@@ -18,8 +18,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from dpaudit.errors import ParameterError
-from dpaudit.language import BOTTOM, Draw, Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written, checks
+from dpaudit.errors import DatasetError, ParameterError
+from dpaudit.language import (
+    BOTTOM,
+    Draw,
+    Goal,
+    Instance,
+    Mechanism,
+    Multinomial,
+    Multiset,
+    Program,
+    Query,
+    as_written,
+    checks,
+    to_float,
+)
 
 Answering: TypeAlias = Generator[Draw, Any, tuple[Any, Any]]
 """Yields draws, returns (answer, next state)."""
@@ -40,6 +53,32 @@ class Predicate(checks.Checked, ABC):
         """q(S), the share of the records that satisfy the query; S must not be empty."""
         records = Multiset.of(dataset)
         return Fraction(self.count(records), len(records))
+
+
+@dataclass(frozen=True)
+class Share(Query):
+    """q(S) of n records: one answer, the nearest double, of sensitivity 1/n.
+
+    Args:
+        predicate: q.
+        records: n ≥ 1.
+
+    Raises:
+        DatasetError: when called, a dataset of another size.
+    """
+
+    predicate: Predicate
+    records: checks.Count
+
+    @property
+    def sensitivity(self) -> float:
+        return 1 / self.records
+
+    def __call__(self, dataset: Any) -> tuple[float, ...]:
+        held = Multiset.of(dataset)
+        if len(held) != self.records:
+            raise DatasetError(f"The noise is for {self.records:,} records, and the dataset has {len(held):,}.")
+        return (to_float(self.predicate.share(held)),)
 
 
 @dataclass(frozen=True)

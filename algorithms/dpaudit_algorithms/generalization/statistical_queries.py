@@ -41,6 +41,7 @@ from dpaudit_algorithms.generalization.interaction import (
     Answering,
     Interactive,
     Predicate,
+    Share,
     queries_of,
 )
 from dpaudit_algorithms.generalization.statistical_queries_theory import NoisyAnswersTheory
@@ -133,25 +134,15 @@ class NoisyAnswers(NoisyAnswersTheory):
     def log_noise(self, z: Floats) -> Floats:
         """Log density of the noise in units of `scale`, any shape, up to a constant."""
 
-    def begin(self, S: Any) -> Program:
-        self._held(S)
-        return None
-        yield
-
     def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
-        a = yield self.noisy(to_float(query.share(S)))  # q(S) plus fresh noise
+        (share,) = Share(query, self.records)(S)
+        a = yield self.noisy(share)  # q(S) plus fresh noise
         return a, None
 
-    def _held(self, S: Any) -> Multiset:
-        held = Multiset.of(S)
-        if len(held) != self.records:
-            raise DatasetError(f"The noise is for {self.records:,} records, and the dataset has {len(held):,}.")
-        return held
-
     def bulk(self, S: Any, size: int, rng: Generator) -> Any:
-        held, analyst = self._held(S), self.analyst
+        analyst = self.analyst
         if isinstance(analyst, AskingAll):
-            return self._shares(held) + self._noise(rng, size)
+            return self._shares(S) + self._noise(rng, size)
         shares: dict[Predicate, float] = {}
         drawn = analyst.coins()
         coins = [None] * size if drawn is None else _each(drawn, rng, size)
@@ -160,7 +151,7 @@ class NoisyAnswers(NoisyAnswersTheory):
             answers: tuple[float, ...] = ()
             while len(answers) < analyst.rounds and (query := analyst.query(coin, answers)) is not None:
                 if query not in shares:
-                    shares[query] = to_float(query.share(held))
+                    (shares[query],) = Share(query, self.records)(S)
                 answers = (*answers, shares[query] + row[len(answers)])
             transcripts.append(answers if drawn is None else (coin, answers))
         return transcripts
@@ -169,23 +160,22 @@ class NoisyAnswers(NoisyAnswersTheory):
         drawn: Floats = self.noisy(0.0).draw(rng, size * self.analyst.rounds)
         return drawn.reshape(size, self.analyst.rounds)
 
-    def _shares(self, S: Multiset) -> Floats:
+    def _shares(self, S: Any) -> Floats:
         """q_j(S) for queries that are fixed in advance, shape (k,)."""
         assert isinstance(self.analyst, AskingAll)
-        return np.array([to_float(query.share(S)) for query in self.analyst.queries])
+        return np.array([Share(query, self.records)(S)[0] for query in self.analyst.queries])
 
     def log_density(self, S: Any, outputs: Floats) -> Floats:
         """Log density of transcripts without coins, shape (r, k), up to a constant."""
-        held = self._held(S)
         if isinstance(self.analyst, AskingAll):
-            means = self._shares(held)
+            means = self._shares(S)
         else:
             shares: dict[Predicate, float] = {}
             means = np.empty_like(outputs)
             for i, answers in enumerate(map(tuple, outputs.tolist())):
                 for j, query in enumerate(queries_of(self.analyst, answers)):
                     if query not in shares:
-                        shares[query] = to_float(query.share(held))
+                        (shares[query],) = Share(query, self.records)(S)
                     means[i, j] = shares[query]
         total: Floats = self.log_noise((outputs - means) / self.scale).sum(axis=-1)
         return total
