@@ -16,6 +16,8 @@ from dpaudit.proofs.results import Place, Unsupported
 
 DENOMINATORS = (1, 2, 12, 60, 720, 10**4, 10**6)
 """Largest denominators that a shift is rounded to, in this order, until the rounded shift keeps every row."""
+SOLVED = 1e-9
+"""Relative excess of a rounded shift's cost over the solver's that counts as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +127,22 @@ def cheapest(
     solution = _solved([draws[index] for index in used], constraints, vector, at)
     if solution is None:
         raise NoShift(next((row for row, each in zip(constraints, vector, strict=True) if each), None), vector)
+    goal = sum(abs(value) / float(draws[index].scale) for index, value in zip(used, solution, strict=True))
+    best: tuple[Fraction, Vector] | None = None
     for denominator in DENOMINATORS:
         shift = list(zero)
         for index, value in zip(used, solution, strict=True):
             shift[index] = Fraction(value).limit_denominator(1 if draws[index].is_whole else denominator)
         prices = [price(draw, each) for draw, each in zip(draws, shift, strict=True)]
         if all(each is not None for each in prices) and keeps(constraints, vector, shift):
-            return sum((each for each in prices if each is not None), Fraction(0)), tuple(shift)
-    raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
+            cost = sum((each for each in prices if each is not None), Fraction(0))
+            if best is None or cost < best[0]:
+                best = cost, tuple(shift)
+            if cost <= goal * (1 + SOLVED):
+                break
+    if best is None:
+        raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
+    return best
 
 
 def _solved(

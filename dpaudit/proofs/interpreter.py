@@ -62,6 +62,7 @@ from dpaudit.proofs.values import (
     is_truth,
     plain,
 )
+from dpaudit.stats import enclosed
 
 MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
@@ -478,6 +479,8 @@ class Interpreter:
                 map(is_frozen, given)
             ):
                 return self.plainly(callee, *args, **keywords)
+            if callee.__code__ is _CACHED:
+                return self.call(vars(callee)["__wrapped__"], args, keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         if (known := self.library.known(callee)) is not None:
             return self.made(known(self, *args, **keywords))
@@ -497,6 +500,8 @@ class Interpreter:
             return self.call(method, (callee, *args), keywords)
         name = getattr(callee, "__qualname__", None) or type(callee).__name__
         if type(callee).__name__ == "_lru_cache_wrapper":
+            if _is_ours(callee) and all(map(is_frozen, (*args, *keywords.values()))):
+                return self.plainly(callee, *args, **keywords)
             raise self.refused(f"{name} keeps its results.", "Remove the cache.")
         module = getattr(callee, "__module__", None)
         raise self.refused(
@@ -1219,7 +1224,7 @@ class Interpreter:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
             if any(isinstance(each, enum.Enum) for each in (left, right)) and (
-                left is right or any(isinstance(each, Form) for each in (left, right))
+                left is right or any(isinstance(each, (Form, *NUMBERS)) for each in (left, right))
             ):
                 # a symbol such as ⊥, of which there is one object, and no number is it
                 return (left is right) is isinstance(op, ast.Is)
@@ -1755,6 +1760,8 @@ _SYMBOLS: dict[type[ast.operator], str] = {
 _PLAIN_LOOKUP = inspect.getattr_static(object, "__getattribute__")
 _OF_PUBLIC = (tuple, list, len, sum, max, min, any, all, sorted, str, np.array, np.asarray)
 """Functions that make no more of what was released than a function of it."""
+_CACHED = enclosed.cached(1)(lambda: None).__code__
+"""The code of functions that dpaudit's `cached` makes."""
 _STATE = "Keep all state inside the function."
 _LINEAR = "Only sums of noise, of functions of single records, and of multiples of these can be followed."
 _KNOWN_SIZE = "Divide by a number that is the same for every dataset."

@@ -24,6 +24,7 @@ from dpaudit.proofs.functions import Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.values import Library, Native, Random, Unseen, concrete, is_plain, is_truth
+from dpaudit.stats import enclosed
 
 MOST_SORTED = 6
 """Numbers that depend on noise, beyond which they are not sorted."""
@@ -1216,7 +1217,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     builtins.iter: _iter, builtins.isinstance: _isinstance, builtins.print: _print, builtins.str: _plain(str),
     builtins.repr: _plain(repr), builtins.divmod: _plain(divmod), builtins.pow: _plain(pow), builtins.chr: _plain(chr),
     builtins.ord: _plain(ord),
-    math.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _abs,
+    math.fsum: _fsum, enclosed.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _abs,
     itertools.chain: _chain, itertools.pairwise: _pairwise, itertools.accumulate: _accumulate,
     itertools.islice: _islice,
     itertools.product: _itertool(itertools.product), itertools.combinations: _itertool(itertools.combinations),

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dpaudit.language.mechanism import Mechanism
-from dpaudit.proofs.alignment import DENOMINATORS, Constraint, keeps, price
+from dpaudit.proofs.alignment import DENOMINATORS, SOLVED, Constraint, keeps, price
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.certificate import aligned_rows, head
@@ -700,11 +700,16 @@ def solve(loop: Loop) -> tuple[list[Vector], list[tuple[Vector, ...]], list[Frac
         if result.status == 2:
             return None
         raise Unsupported("The solver found no shift of the noise, and did not say that there is none.")
+    best = None
     for denominator in DENOMINATORS:
         rounded = _rounded(loop, result.x, slots, places, denominator)
-        if rounded is not None:
-            return rounded
-    raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
+        if rounded is not None and (best is None or rounded[2][0] < best[2][0]):
+            best = rounded
+        if best is not None and best[2][0] <= float(result.fun or 0) * (1 + SOLVED):
+            break
+    if best is None:
+        raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
+    return best
 
 
 def _rounded(

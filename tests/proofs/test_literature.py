@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dpaudit.proofs.check import check_certificate
+from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
@@ -136,3 +137,23 @@ def test_never_proved(program: Callable[..., Any], scope: Scope) -> None:
 def test_clip_after_mean_needs_more_noise() -> None:
     # the mean of n records in [−5, 5] moves by 10/n, and the clipped one by min(1, 10/n)
     assert proof_of(programs.mean_then_clip, Records(20, -5, 5), 10).epsilon == 10
+
+
+@pytest.mark.parametrize("by", [1, 0.05, Fraction(1, 7), Fraction(13, 999), 3.7, 1 / 3])
+def test_a_shift_of_any_length_is_exact(by: float | Fraction) -> None:
+    """A shift is rounded to simple fractions, and no simpler one that costs more is taken."""
+
+    def first_above(answers: Any, rng: Any) -> Any:
+        threshold = 3 + rng.laplace(0, 2)
+        out = []
+        for answer in answers:
+            if answer + rng.laplace(0, 4) >= threshold:
+                out.append(True)
+                break
+            out.append(False)
+        return out
+
+    for scope in (Stream(by), Answers(9, by=by)):
+        outcome = prove(first_above, scope, epsilon=10, refute=False)
+        assert isinstance(outcome, Proof)
+        assert outcome.epsilon == exactly(by)

@@ -25,6 +25,8 @@ from dpaudit.language import (
     Query,
     Scores,
 )
+from dpaudit.plans import registry
+from dpaudit.plans.plan import Case
 from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
@@ -275,3 +277,32 @@ def test_real_runs_are_as_before_after_a_proof() -> None:
 def test_a_mechanism_needs_no_scope_and_a_function_does() -> None:
     with pytest.raises(UsageError, match="scope"):
         dpaudit.prove(lambda data, rng: 0, epsilon=1)
+
+
+def case_of(algorithm: str, label: str) -> Case:
+    return next(case for case in registry.plan(algorithm).cases() if case.label == label)
+
+
+@pytest.mark.parametrize(("label", "epsilon"), [("ε = 4, c = 1", 4)])
+def test_multiplicative_weights_cost_what_the_theorem_says(label: str, epsilon: int) -> None:
+    """Queries depend on x^t, and x^t on former answers."""
+    found = proved(case_of("PrivateMultiplicativeWeights", label).mechanism)
+    assert found.epsilon == epsilon
+
+
+@pytest.mark.parametrize(("algorithm", "label"), [
+    (algorithm, label) for algorithm in ("LaplaceAnswers", "GaussianAnswers")
+    for label in ("advanced, 10 queries for one record", "zcdp, ε = 3", "advanced, the hunter", "zcdp, the hunter",
+                  "zcdp, group of 2", "ρ-zCDP")
+])
+def test_answers_to_statistical_queries(algorithm: str, label: str) -> None:
+    """(ε, δ) by advanced composition and by zCDP, with queries fixed in advance and adaptive ones."""
+    case = case_of(algorithm, label)
+    found = proved(case.mechanism, claim=case.claim or case.mechanism.claim)
+    assert found.scope.startswith("all datasets, replace-one")
+
+
+@pytest.mark.parametrize("algorithm", ["LaplaceAnswers", "GaussianAnswers"])
+def test_the_claim_of_one_answer_does_not_cover_ten(algorithm: str) -> None:
+    case = case_of(algorithm, "zcdp, claim of one answer, 10 asked")
+    assert isinstance(dpaudit.prove(case.mechanism, claim=case.claim or case.mechanism.claim, refute=False), Unknown)

@@ -62,13 +62,15 @@ class Share(Query):
     Args:
         predicate: q.
         records: n ≥ 1.
+        points: X, if records have to be among them.
 
     Raises:
-        DatasetError: when called, a dataset of another size.
+        DatasetError: when called, a dataset of another size, or with records outside of X.
     """
 
     predicate: Predicate
     records: checks.Count
+    points: tuple[Any, ...] | range | None = None
 
     @property
     def sensitivity(self) -> float:
@@ -78,6 +80,8 @@ class Share(Query):
         held = Multiset.of(dataset)
         if len(held) != self.records:
             raise DatasetError(f"The noise is for {self.records:,} records, and the dataset has {len(held):,}.")
+        if self.points is not None and not set(held.values) <= set(self.points):
+            raise DatasetError("Every record must be one of the points.")
         return (to_float(self.predicate.share(held)),)
 
 

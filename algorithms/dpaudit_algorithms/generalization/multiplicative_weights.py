@@ -28,7 +28,7 @@ from dpaudit.language import (
     sqrt,
     to_float,
 )
-from dpaudit_algorithms.generalization.interaction import Analyst, Answering, Predicate
+from dpaudit_algorithms.generalization.interaction import Analyst, Answering, Predicate, Share
 from dpaudit_algorithms.generalization.multiplicative_weights_theory import MultiplicativeWeightsTheory
 from dpaudit_algorithms.generalization.numeric_sparse import SparseNoise
 from dpaudit_algorithms.generalization.numeric_sparse_theory import ROOT_512
@@ -127,7 +127,6 @@ class PrivateMultiplicativeWeights(MultiplicativeWeightsTheory):
         return 2 * (1 + ROOT_512) * root * logs / (self.epsilon * self.records)
 
     def begin(self, S: Any) -> Program:
-        self._held(S)
         noisy = self.T + (yield Laplace(0, self.noise.threshold))  # initialise NumericSparse, with T̂_0
         return (uniform(self.points), noisy, 0)  # t ← 0, x^0 uniform
 
@@ -136,7 +135,7 @@ class PrivateMultiplicativeWeights(MultiplicativeWeightsTheory):
         noise, f = self.noise, values(query, self.points)
         if count >= self.updates:  # NumericSparse has halted
             return BOTTOM, state
-        here, there = mean(f, x), to_float(query.share(S))  # f_i(x^t), f_i(S)
+        here, (there,) = mean(f, x), Share(query, self.records, self.points)(S)  # f_i(x^t), f_i(S)
         said: list[float | None] = [None, None]  # a'_{2i−1}, a'_{2i}, None for ⊥
         # f'_{2i−1} = f_i − f_i(x^t), f'_{2i} = f_i(x^t) − f_i
         for which, gap in enumerate((there - here, here - there)):
