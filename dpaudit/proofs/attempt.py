@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.language.mechanism import Mechanism
 from dpaudit.proofs import coins
 from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
 from dpaudit.proofs.certificate import certificate_of_paths
@@ -18,9 +17,9 @@ from dpaudit.proofs.merging import merged
 from dpaudit.proofs.neighbours import differences, sums, with_maxima
 from dpaudit.proofs.paths import LIMITS, Finished, Limits
 from dpaudit.proofs.program import assumptions, paths, symbols
-from dpaudit.proofs.replay import replayed
+from dpaudit.proofs.replay import handed_in, put_in, replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Answers, Asked, Domain, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Scope, Stream
 
 MOST_REPLAYED = 40
 """Datasets of a finite domain, followed one by one, on which the program itself is run."""
@@ -51,6 +50,7 @@ class Attempt:
         name: of the program.
         delta: of the claim; used where outputs are finitely many.
         limits: beyond which it is given up.
+        container: what a function gets its answers or records in, where that is known.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
         explored: the paths on symbols, by the number of records and the lines with whole maxima.
@@ -65,6 +65,7 @@ class Attempt:
     name: str
     limits: Limits = LIMITS
     delta: Fraction = Fraction(0)
+    container: Container | None = None
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
     maxima_at: set[Place] = field(default_factory=set)
@@ -89,7 +90,9 @@ class Attempt:
             if not isinstance(found, Proof) and found is first:
                 return first
             for dataset, finished in list(self.on_datasets.items())[:MOST_REPLAYED]:
-                replayed(self.target, self.scope, finished, len(dataset), datasets=[dataset])
+                replayed(
+                    self.target, self.scope, finished, len(dataset), datasets=[dataset], container=self.handed_in
+                )
             return found
         except Unsupported as error:
             return self.unknown(error.reason, error.remedy, error.place)
@@ -104,14 +107,14 @@ class Attempt:
         size = scope.k if isinstance(scope, Answers) else scope.n
         both = not isinstance(scope, Answers) and scope.relation == "add-remove-one"
         for n in (size, size - 1) if both else (size,):
-            replayed(self.target, scope, self.paths(scope, n), n)
+            replayed(self.target, scope, self.paths(scope, n), n, container=self.handed_in)
 
     def paths(self, scope: Scope, n: int, whole_maxima: frozenset[Place] = frozenset()) -> list[Finished]:
         """All paths on symbols with n answers or records."""
         found = self.explored.get((n, whole_maxima))
         if found is None:
             found = self.explored[n, whole_maxima] = paths(
-                self.target, lambda: symbols(scope, n, vector=self.takes_vectors),
+                self.target, lambda: symbols(scope, n, self.handed_in),
                 answers=isinstance(scope, Answers) and not isinstance(scope, Asked),
                 whole_answers=isinstance(scope, Answers) and scope.whole,
                 whole_maxima=whole_maxima, maxima_at=self.maxima_at, limits=self.limits,
@@ -242,7 +245,8 @@ class Attempt:
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
         found = self.on_datasets = {
             dataset: paths(
-                self.target, lambda dataset=dataset: dataset, limits=self.limits,  # type: ignore[misc]
+                self.target, lambda dataset=dataset: put_in(self.handed_in, dataset),  # type: ignore[misc]
+                limits=self.limits,
             )
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }
@@ -259,9 +263,9 @@ class Attempt:
                     yield from matched(found[other], found[dataset])
 
     @property
-    def takes_vectors(self) -> bool:
-        """Whether the program gets real records as a numpy array."""
-        return not isinstance(self.target, Mechanism)
+    def handed_in(self) -> Container:
+        """What the program gets its answers or records in."""
+        return handed_in(self.target, self.scope, self.container)
 
     def of_pairs(self, pairs: Sequence[PathPair]) -> Proof | Unknown:
         """A proof from the cheapest shifts of all paths."""

@@ -11,7 +11,7 @@ from dpaudit.language.mechanism import Mechanism
 from dpaudit.language.relation import AddRemoveOne, ReplaceOne
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.program import answers_queries
-from dpaudit.proofs.scopes import Answers, Domain, Queries, ScopeOfClaim, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Moves, Queries, Records, Scope, ScopeOfClaim, Stream
 
 ANSWERS = 5
 """Answers of a scope, where a mechanism has no loop over a stream."""
@@ -21,6 +21,34 @@ def answers_of(pairs: Iterable[Pair]) -> int:
     """The number of answers in the datasets of some pairs, if it is one."""
     lengths = {len(one) for pair in pairs for one in (pair.left, pair.right)}
     return max(1, lengths.pop()) if len(lengths) == 1 else ANSWERS
+
+
+def scope_of_function(
+    claim: Claim, *, size: int | None, between: tuple[float, float] | None = None, domain: tuple[Hashable, ...] = ()
+) -> Scope | None:
+    """The scope of a claim of a function f(data, rng), whose datasets have one size; None where there is none.
+
+    Args:
+        claim: of the function.
+        size: number of records, or answers; None where it is not one number.
+        between: bounds of real records; None for others.
+        domain: a finite domain of records; () where there is none.
+
+    Raises:
+        ParameterError: there is no such scope, such as one of equal records.
+    """
+    relation = claim.relation
+    if not size:
+        return None
+    if isinstance(relation, AnswersRelation):
+        by = relation.size * exactly(relation.reach)
+        moves: dict[str, Moves] = {"answers-linf": "each", "answers-l1": "total"}
+        return Answers(size, moves[relation.kind], by) if relation.kind in moves else None
+    if type(relation) is not ReplaceOne or relation.size != 1:
+        return None
+    if between is not None:
+        return Records(size, *between)
+    return Domain(size, domain) if len(domain) > 1 else None
 
 
 def scopes_of_claim(

@@ -24,7 +24,7 @@ from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Path, explore
 from dpaudit.proofs.queries import unseen
 from dpaudit.proofs.results import Place, Unsupported
-from dpaudit.proofs.scopes import Answers, Asked, Domain, Records, Scope, Stated, Stream
+from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
 from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Solution, Started, concrete
 
@@ -54,13 +54,13 @@ def assumptions(target: Any, scope: Scope) -> tuple[str, ...]:
     return (*ASSUMPTIONS, SENSITIVITY) if stated(target, scope) else ASSUMPTIONS
 
 
-def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
+def symbols(scope: Scope, n: int, container: Container) -> Any:
     """The data of a scope with n answers or records, as the program gets it.
 
     Args:
         scope: the datasets.
         n: number of answers or records.
-        vector: whether real numbers are a numpy array, rather than a tuple.
+        container: what the program gets them in.
     """
     match scope:
         case Asked():
@@ -74,12 +74,12 @@ def symbols(scope: Scope, n: int, *, vector: bool) -> Any:
             values = [Cell(index, Table(scope.values)) for index in range(n)]
         case _:
             raise AssertionError(scope)
-    if vector and isinstance(scope, Records):
+    if container == "vector":
         held = np.empty(n, dtype=object)
         for index, value in enumerate(values):
             held[index] = value
         return Array(held, "float", writable=False)
-    return tuple(values)
+    return list(values) if container == "list" else tuple(values)
 
 
 def paths(

@@ -22,7 +22,7 @@ from dpaudit.proofs.program import paths, stated
 from dpaudit.proofs.queries import asked
 from dpaudit.proofs.refute import bounded_below, refuted
 from dpaudit.proofs.results import Outcome, Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Answers, Domain, Queries, Records, Scope, ScopeOfClaim, Stream
+from dpaudit.proofs.scopes import Answers, Container, Domain, Queries, Records, Scope, ScopeOfClaim, Stream
 from dpaudit.proofs.streams import prove_stream
 from dpaudit.proofs.translation import label_of, prove_translation
 
@@ -73,7 +73,7 @@ def prove(
 
 def prove_widest(
     target: Any, scopes: Sequence[ScopeOfClaim], what: Claimed, *, refute: bool = True, lower: bool = False,
-    seed: int = 0, limits: Limits = LIMITS,
+    seed: int = 0, limits: Limits = LIMITS, container: Container | None = None,
 ) -> Outcome:
     """The outcome for the first scope in which the program can be followed, else for the last one.
 
@@ -82,12 +82,15 @@ def prove_widest(
         scopes: at least one, the widest first.
         what: the claim.
         limits: beyond which a scope is given up.
+        container: what a function gets its records in, where that is known.
     """
-    for scope in scopes[:-1]:
-        outcome = _outcome(target, scope, what, refute=refute, lower=lower, seed=seed, limits=limits)
-        if not isinstance(outcome, Unknown) or outcome.least is not None:
-            return outcome
-    return _outcome(target, scopes[-1], what, refute=refute, lower=lower, seed=seed, limits=limits)
+    for number, scope in enumerate(scopes, 1):
+        outcome = _outcome(
+            target, scope, what, refute=refute, lower=lower, seed=seed, limits=limits, container=container
+        )
+        if number == len(scopes) or not isinstance(outcome, Unknown) or outcome.least is not None:
+            break
+    return outcome
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def claimed(
 
 
 def _outcome(
-    target: Any, scope: ScopeOfClaim, what: Claimed, *, refute: bool, lower: bool, seed: int, limits: Limits
+    target: Any, scope: ScopeOfClaim, what: Claimed, *, refute: bool, lower: bool, seed: int, limits: Limits,
+    container: Container | None = None,
 ) -> Outcome:
     started = time.perf_counter()
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
@@ -148,7 +152,7 @@ def _outcome(
             return Unknown(error.reason, error.remedy, error.place, what.epsilon, name, str(scope), goal=goal)
         # answers that no dataset may have refute nothing
         refute = lower = False
-    attempt = Attempt(target, scope, what.epsilon, name, limits)
+    attempt = Attempt(target, scope, what.epsilon, name, limits, container=container)
     outcome: Outcome = _first(attempt, what.claim)
     if isinstance(outcome, Proof):
         outcome = replace(outcome, stated=stated(target, scope))

@@ -32,7 +32,7 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished
-from dpaudit.proofs.replay import Dataset, given, of_record, on_answers, varied
+from dpaudit.proofs.replay import Dataset, of_record, on_answers, put_in, varied
 from dpaudit.proofs.results import LowerBound, Refuted, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.stats.clopper_pearson import epsilon_lower, lower, upper
@@ -238,7 +238,7 @@ def subject(attempt: Attempt, dataset: Dataset) -> MechanismTarget | FunctionTar
 
     def call(_: Any, rng: Generator) -> Any:
         try:
-            return target(given(scope, dataset), rng)
+            return target(put_in(attempt.handed_in, dataset), rng)
         except Exception as error:
             raise MechanismError(f"{attempt.name} raised {type(error).__name__}.") from error
 

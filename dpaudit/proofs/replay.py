@@ -33,7 +33,7 @@ from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.queries import answered
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.scopes import Answers, Asked, Domain, Records, Scope
+from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope
 from dpaudit.proofs.values import Solution
 
 DATASETS = 60
@@ -62,7 +62,8 @@ Shape: TypeAlias = tuple[tuple[tuple[str, Fraction], ...], tuple[Fraction, ...]]
 
 
 def replayed(
-    target: Any, scope: Scope, finished: Sequence[Finished], n: int, *, datasets: Iterable[Dataset] | None = None
+    target: Any, scope: Scope, finished: Sequence[Finished], n: int, *, datasets: Iterable[Dataset] | None = None,
+    container: Container | None = None,
 ) -> None:
     """Compares the paths of a program with what it does on datasets of n answers or records.
 
@@ -71,6 +72,7 @@ def replayed(
         finished: all of its paths, neither merged nor with whole maxima.
         n: number of answers or records.
         datasets: to run it on; by default random ones, and special values of the functions in the rows.
+        container: as of an `Attempt`.
 
     Raises:
         Unsupported: the program raised, or did something else than any path.
@@ -84,7 +86,7 @@ def replayed(
         if number >= LEAST and time.process_time() - begun > SECONDS:
             break
         tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))])
-        program.compare(dataset, tape, real_output(target, scope, dataset, tape))
+        program.compare(dataset, tape, real_output(target, scope, dataset, tape, container))
     begun = time.process_time()
     for number, place in enumerate(np.linspace(0, len(finished) - 1, min(len(finished), GUIDED)).astype(int).tolist()):
         if number >= LEAST and time.process_time() - begun > SECONDS:
@@ -93,7 +95,7 @@ def replayed(
             noise = noise_into(finished[place], program.state(dataset))
             if noise is not None:
                 tape = Tape(rng, 1.0, noise)
-                program.compare(dataset, tape, real_output(target, scope, dataset, tape))
+                program.compare(dataset, tape, real_output(target, scope, dataset, tape, container))
                 break
 
 
@@ -130,7 +132,7 @@ def noise_into(path: Finished, state: State) -> list[float] | None:
     ]
 
 
-def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
+def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape, container: Container | None = None) -> Any:
     """The output of the real program with recorded noise.
 
     Raises:
@@ -144,7 +146,7 @@ def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
                     return tape.run(target, unseen)
             if isinstance(target, Mechanism):
                 return tape.run(on_answers(target) if isinstance(scope, Answers) else target, dataset)
-            output = target(given(scope, dataset), Recorder(tape))
+            output = target(put_in(handed_in(target, scope, container), dataset), Recorder(tape))
     except Unsupported:
         raise
     except Exception as error:
@@ -154,9 +156,18 @@ def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape) -> Any:
     return output
 
 
-def given(scope: Scope, dataset: Dataset) -> Any:
-    """A dataset as a function f(data, rng) gets it."""
-    return np.array(dataset, dtype=np.float64) if isinstance(scope, Records) else tuple(dataset)
+def handed_in(target: Any, scope: Scope, container: Container | None = None) -> Container:
+    """What a program gets its answers or records in: if not known, a tuple, and real records of a function a vector."""
+    if isinstance(target, Mechanism):
+        return "tuple"
+    return container or ("vector" if isinstance(scope, Records) else "tuple")
+
+
+def put_in(container: Container, dataset: Dataset) -> Any:
+    """A dataset in a container."""
+    if container == "vector":
+        return np.array(dataset, dtype=np.float64)
+    return list(dataset) if container == "list" else tuple(dataset)
 
 
 def on_answers(mechanism: Mechanism) -> Mechanism:

@@ -11,6 +11,8 @@ from dpaudit.errors import ParameterError
 from dpaudit.proofs.exact import exactly
 
 Neighbours: TypeAlias = Literal["replace-one", "add-remove-one"]
+Container: TypeAlias = Literal["tuple", "list", "vector"]
+"""What a program gets its answers or records in; a vector is a numpy array of floats."""
 Moves: TypeAlias = Literal["each", "one", "total"]
 Block: TypeAlias = tuple[range, Moves, Fraction]
 """Answers by their places, which of them differ between neighbours, and by how much at most."""

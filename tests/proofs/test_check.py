@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import dpaudit
@@ -18,6 +19,7 @@ from dpaudit.report.html import to_html
 from dpaudit.report.method import method
 from dpaudit.results.json_form import from_json, to_json
 from dpaudit.results.model import Audit, EvidenceKind, Verdict
+from tests.proofs import functions_checked as functions
 
 RUNS = 4_000
 
@@ -238,3 +240,40 @@ def test_the_same_for_any_number_of_workers() -> None:
         for jobs in (1, 2)
     }
     assert len(found) == 1
+
+
+REALS = "floats(-5, 5, allow_nan=False, allow_infinity=False)"
+
+
+@pytest.mark.parametrize(("function", "options", "epsilon", "scope"), [
+    (functions.list_sum, {"data": REALS, "size": 10}, 1, "all datasets of 10 real records in [-5, 5], replace-one"),
+    (functions.joined, {"data": REALS, "size": 3}, 0, "all datasets of 3 real records in [-5, 5], replace-one"),
+    (functions.histogram, {"data": "integers(0, 3)", "size": 5}, 1,
+     "all datasets of 5 records in {0, 1, 2, 3}, replace-one"),
+    (functions.vector_sum, {"pair": (np.array([0.0, 1.0]), np.array([1.0, 1.0])), "relation": "answers-l1"}, 1,
+     "all vectors of 2 answers that are real numbers, all together differing by at most 1"),
+    (functions.answers_of_two, {"pair": ([0.0, 1.0], [1.0, 0.0]), "relation": "answers-linf"}, 1,
+     "all vectors of 2 answers that are real numbers, each differing by at most 1"),
+])
+def test_functions_are_proved_where_their_datasets_have_one_size(
+    function: Any, options: dict[str, Any], epsilon: int, scope: str
+) -> None:
+    audit = dpaudit.audit(function, epsilon=1.0, runs=RUNS, seed=0, **options).audit
+    assert (audit.verdict, audit.evidence) == (Verdict.PASS, EvidenceKind.ALIGNMENT)
+    assert audit.alignment is not None
+    assert (audit.alignment.epsilon, audit.alignment.scope) == (str(epsilon), scope)
+
+
+@pytest.mark.parametrize(("function", "options"), [
+    (functions.list_sum, {"data": REALS}),
+    (functions.list_sum, {"data": REALS, "size": 10, "relation": "add-remove-one"}),
+    (functions.list_sum, {"data": REALS, "size": 10, "relation": "replace-one:2", "epsilon": 2.0}),
+    (functions.list_sum, {"pair": ([0.0, 1.0], [1.0, 1.0])}),
+    (functions.answers_of_two, {"pair": ([0.0, 1.0], [1.0, 1.0]), "relation": "answers-l2"}),
+    (functions.coin, {"data": "integers(0, 1)", "size": 2}),
+    (functions.several, {"data": REALS, "size": 4, "epsilon": 10.0}),
+])
+def test_functions_without_a_scope_are_sampled_alone(function: Any, options: dict[str, Any]) -> None:
+    audit = dpaudit.audit(function, **{"epsilon": 1.0, "runs": RUNS, "seed": 0, **options}).audit
+    assert audit.alignment is None
+    assert audit.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)
