@@ -1223,11 +1223,15 @@ class Interpreter:
                 else:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
-            if any(isinstance(each, enum.Enum) for each in (left, right)) and (
-                left is right or any(isinstance(each, (Form, *NUMBERS)) for each in (left, right))
-            ):
-                # a symbol such as ⊥, of which there is one object, and no number is it
-                return (left is right) is isinstance(op, ast.Is)
+            for one, other in ((left, right), (right, left)):
+                # a symbol such as ⊥: there is one object of it, and no number of Python's own is it; the largest of some
+                # records may be
+                drawn = isinstance(other, Form) and other.has_noise and all(
+                    self.path.draws[index].kind != "maximum" for index in other.draws
+                )
+                number = is_plain(other) and isinstance(other, NUMBERS)
+                if isinstance(one, enum.Enum) and (one is other or drawn or number):
+                    return (one is other) is isinstance(op, ast.Is)
             raise self.refused("`is` compares objects, not values.", "Use `==`.")
         if isinstance(op, ast.In | ast.NotIn):
             found = self.contained(left, right)

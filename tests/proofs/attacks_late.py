@@ -7,6 +7,7 @@ They are as those of `attacks_hidden`: none has the claimed ε = 1.
 from dpaudit.language import Laplace
 from dpaudit.stats.power import _least as least
 from fractions import Fraction
+import enum
 import itertools
 import itertools, numpy as np
 import math
@@ -355,6 +356,30 @@ def number_and_tuple(d, rng):
     return np.sum(np.array(d)[0] == (0, 1))
 
 
+class Level(int, enum.Enum):
+    """Members that are compared as whole numbers, and are objects of their own."""
+
+    LOW = 1
+    HIGH = 2
+
+
+LOW, HIGH = Level.LOW, Level.HIGH
+
+
+def largest_is_a_member(data, rng):
+    return (0 if max(data) is LOW else 100) + rng.laplace(0, 1)
+
+
+def record_is_a_member(data, rng):
+    return (0 if data[0] is LOW else 100) + rng.laplace(0, 1)
+
+
+def smallest_is_a_member(data, rng):
+    found = min(data[0], data[1])
+    return (0 if found is not HIGH else 100) + rng.laplace(0, 1)
+
+
+
 PROGRAMS: list[tuple[object, Scope]] = [
     (a2_annot, Records(1, 0, 1)),
     (a2_annot2, Records(1, 0, 1)),
@@ -398,4 +423,7 @@ PROGRAMS: list[tuple[object, Scope]] = [
     (empty_of_ints, Records(1, 0.95, 1.05)),
     (condition_among_ints, Records(1, 0, 1)),
     (number_and_tuple, Domain(1, (0, 5))),
+    (largest_is_a_member, Domain(2, (LOW, HIGH))),
+    (record_is_a_member, Domain(2, (LOW, HIGH))),
+    (smallest_is_a_member, Domain(2, (LOW, HIGH))),
 ]

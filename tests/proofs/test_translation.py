@@ -184,6 +184,15 @@ def whole_beside(data: Any, rng: Any) -> Any:
     return data.sum() + rng.normal(0, 10), (data > 0.5).sum() + rng.geometric(0.5) - rng.geometric(0.5)
 
 
+def rarely_none(data: Any, rng: Any) -> Any:
+    return data.sum() if rng.normal(0, 1) > 9 else data.sum() + rng.normal(0, 10)
+
+
+def scale_of_branch(data: Any, rng: Any) -> Any:
+    noisy = rng.normal(0, 1)
+    return noisy, data.sum() + rng.normal(0, 1 if noisy + 3 * (data[0] > 0.5) > 1 else 100), noisy > 1
+
+
 def raw(data: Any, rng: Any) -> Any:
     return rng.normal(0, 100) + data.sum(), data[0] > 0.5
 
@@ -195,7 +204,8 @@ def product(data: Any, rng: Any) -> Any:
 @pytest.mark.parametrize(
     "program",
     [
-        no_noise, wrong_signs, one_sided, scale_of_data, branch_on_data, number_of_data, whole_beside, raw, product,
+        no_noise, wrong_signs, one_sided, scale_of_data, branch_on_data, number_of_data, whole_beside, rarely_none,
+        scale_of_branch, raw, product,
     ],
 )
 @pytest.mark.parametrize("claim", [LOOSE, ZeroConcentrated(1e4), Claim(50.0, 0.5)])
