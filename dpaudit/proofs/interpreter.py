@@ -479,7 +479,7 @@ class Interpreter:
                 map(is_frozen, given)
             ):
                 return self.plainly(callee, *args, **keywords)
-            if callee.__code__ is _CACHED:
+            if callee.__code__ is _CACHED and _is_ours(callee):
                 return self.call(vars(callee)["__wrapped__"], args, keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         if (known := self.library.known(callee)) is not None:
@@ -1224,8 +1224,8 @@ class Interpreter:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
             for one, other in ((left, right), (right, left)):
-                # a symbol such as ⊥: there is one object of it, and no number of Python's own is it; the largest of some
-                # records may be
+                # a symbol such as ⊥: there is one object of it, and no number of Python's own is it, but the largest of
+                # some records may be
                 drawn = isinstance(other, Form) and other.has_noise and all(
                     self.path.draws[index].kind != "maximum" for index in other.draws
                 )

@@ -37,7 +37,7 @@ ASSUMPTIONS = (
 )
 
 
-SENSITIVITY = "each query has the sensitivity that it states"
+SENSITIVITY = "each query is a function of the dataset with the sensitivity that it states"
 
 
 def stated(target: Any, scope: Scope) -> tuple[Stated, ...]:

@@ -4,7 +4,7 @@
 They are as those of `attacks_hidden`: none has the claimed ε = 1.
 """
 
-from dpaudit.language import Laplace
+from dpaudit.language import Laplace, cached
 from dpaudit.stats.power import _least as least
 from fractions import Fraction
 import enum
@@ -356,6 +356,16 @@ def number_and_tuple(d, rng):
     return np.sum(np.array(d)[0] == (0, 1))
 
 
+@cached(maxsize=16)
+def kept_noise(place, rng):
+    """The same for all who ask."""
+    return rng.laplace(0, 1)
+
+
+def noise_that_is_kept(data, rng):
+    return data[0] + kept_noise(0, rng), data[0] * 0 + kept_noise(0, rng)
+
+
 class Level(int, enum.Enum):
     """Members that are compared as whole numbers, and are objects of their own."""
 
@@ -423,6 +433,7 @@ PROGRAMS: list[tuple[object, Scope]] = [
     (empty_of_ints, Records(1, 0.95, 1.05)),
     (condition_among_ints, Records(1, 0, 1)),
     (number_and_tuple, Domain(1, (0, 5))),
+    (noise_that_is_kept, Records(1, 0, 1)),
     (largest_is_a_member, Domain(2, (LOW, HIGH))),
     (record_is_a_member, Domain(2, (LOW, HIGH))),
     (smallest_is_a_member, Domain(2, (LOW, HIGH))),
