@@ -24,6 +24,8 @@ VERDICTS: dict[type, str] = {Proof: "PROVED", Refuted: "REFUTED", Unknown: "UNKN
 EXIT_CODES: dict[type, int] = {Proof: 0, Refuted: 1, Unknown: 3}
 _STYLES: dict[type, str] = {Proof: "bold green", Refuted: "bold red", Unknown: "bold yellow"}
 _LABELS = 10
+_MOST_QUERIES = 6
+_LONGEST_QUERY = 72
 _WIDTH = 80
 
 
@@ -94,6 +96,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
                 rows += [("pair", line) for line in _pair_lines(outcome.lower)]
                 rows += [("event", outcome.lower.event), ("counts", counts(outcome.lower))]
             rows += [("noise", line) for line in lines(outcome.alignment)]
+            rows += [("queries", text) for text in stated(outcome)]
             rows += [("paths", count(outcome.paths)), *(("assumes", text) for text in outcome.assumptions)]
         case Refuted():
             rows += [
@@ -110,6 +113,21 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
             if outcome.remedy:
                 rows.append(("remedy", outcome.remedy))
     return rows
+
+
+def stated(proof: Proof) -> list[str]:
+    """What each query and quality function states: "Count(value=1): its answers differ by at most 1 in total"."""
+    what = {"total": "its answers differ by at most {} in total", "each": "each score differs by at most {}"}
+    every = [
+        f"{excerpt_of(each.subject)}: {what[each.moves].format(number(each.sensitivity))}" for each in proof.stated
+    ]
+    return every if len(every) <= _MOST_QUERIES else [*every[:_MOST_QUERIES - 1], f"… ({len(every)} in all)"]
+
+
+def excerpt_of(subject: object) -> str:
+    """An object in a few words."""
+    shown = repr(subject)
+    return shown if len(shown) <= _LONGEST_QUERY else f"{shown[:_LONGEST_QUERY - 1]}…"
 
 
 def two_sides(least: float, most: Fraction, confidence: float) -> str:
@@ -153,7 +171,7 @@ def proof_json(outcome: Outcome) -> dict[str, Any]:
             values |= {
                 "epsilon": str(outcome.epsilon), "mu_squared": str(outcome.mu_squared),
                 "rho": str(outcome.rho), "paths": outcome.paths,
-                "assumptions": list(outcome.assumptions),
+                "assumptions": list(outcome.assumptions), "queries": stated(outcome),
                 "alignment": [
                     {
                         **_place(noise.place), "noise": noise.noise, "cost": str(noise.cost),

@@ -22,6 +22,7 @@ from dpaudit.report.proof import (
     method,
     pair_parts,
     proof_json,
+    stated,
     verdict,
 )
 from dpaudit.results.plain import in_json, visible
@@ -69,6 +70,7 @@ def proof_page(outcome: Outcome, *, call: str) -> str:
         sign=sign,
         headline=headline(outcome),
         view=_scale(outcome),
+        queries=stated(outcome) if isinstance(outcome, Proof) else [],
         rows=rows(outcome.alignment, outcome.epsilon, outcome.mu_squared) if isinstance(outcome, Proof) else [],
         parts=pair_parts(outcome) if isinstance(outcome, Refuted) else [],
         counts=counts(outcome) if isinstance(outcome, Refuted) else "",

@@ -29,6 +29,8 @@ from dpaudit.plans import registry
 from dpaudit.plans.plan import Case
 from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.results import Proof, Unknown
+from dpaudit.report.proof import proof_json, proof_text
+from dpaudit.report.proof_page import proof_page
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanism
 from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian
@@ -306,3 +308,13 @@ def test_answers_to_statistical_queries(algorithm: str, label: str) -> None:
 def test_the_claim_of_one_answer_does_not_cover_ten(algorithm: str) -> None:
     case = case_of(algorithm, "zcdp, claim of one answer, 10 asked")
     assert isinstance(dpaudit.prove(case.mechanism, claim=case.claim or case.mechanism.claim, refute=False), Unknown)
+
+
+def test_a_report_says_what_is_taken_at_its_word() -> None:
+    found = proved(LaplaceMechanism(1, Histogram((0, 1, 2))))
+    line = "Histogram(values=(0, 1, 2)): its answers differ by at most 2 in total"
+    assert proof_json(found)["queries"] == [line]
+    assert line in " ".join(proof_text(found).split())
+    assert line in proof_page(found, call="dpaudit prove LaplaceMechanism")
+    chosen = proved(ExponentialMechanism(1, Multiplicity(("a", "b"))))
+    assert proof_json(chosen)["queries"] == ["Multiplicity(solutions=('a', 'b')): each score differs by at most 1"]
