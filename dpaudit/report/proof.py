@@ -213,10 +213,10 @@ def _text(value: Fraction | None) -> str | None:
 _ONE_SHIFT = (
     "The program's source is followed on symbols in place of the data. For every extreme difference of D and D′, one "
     "shift of all draws is found with which D′ takes the same path to the same output, on every path: the one with the "
-    "least sum of squares, rounded to fractions and checked exactly. Both outputs are then one function of the noise "
-    "and of the shifted noise. Gaussian noise with standard deviation σ whose draw moves by s costs (s/σ)² of μ², and "
-    "other noise with scale b costs |s|/b. The claim follows from μ and ε: δ by the Gaussian profile, in interval "
-    "arithmetic."
+    "least sum of squares, rounded to fractions and checked exactly. If there is none, the shift of a draw may depend "
+    "on what was decided before it. Gaussian noise with standard deviation σ whose draw moves by s costs (s/σ)² of μ², "
+    "and other noise with scale b costs |s|/b, on the most expensive path. The claim follows from μ and ε, with δ by "
+    "the Gaussian profile in interval arithmetic, or from ρ, half of the sum of all squares."
 )
 _COINS = (
     "The program's source is followed on every dataset of the domain. Its random choices have exact probabilities, so "

@@ -14,7 +14,7 @@ from dpaudit.language import DiscreteLaplace, Laplace, Mechanism
 from dpaudit.language.distributions import Bernoulli, Softmax, Uniform
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.program import paths, symbols
-from dpaudit.proofs.replay import Recorder, Tape, replayed
+from dpaudit.proofs.replay import Recorder, Tape, handed_in, replayed
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
 
@@ -24,7 +24,7 @@ ANSWERS = Answers(4)
 
 def followed(program: Any, scope: Scope) -> list[Finished]:
     size = scope.k if isinstance(scope, Answers) else scope.n  # type: ignore[union-attr]
-    return paths(program, lambda: symbols(scope, size, vector=not isinstance(program, Mechanism)))
+    return paths(program, lambda: symbols(scope, size, handed_in(program, scope)))
 
 
 def check(program: Any, scope: Scope, as_if: Any = None) -> None:
