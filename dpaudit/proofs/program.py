@@ -45,7 +45,7 @@ def stated(target: Any, scope: Scope) -> tuple[Stated, ...]:
     if isinstance(scope, Asked):
         return scope.asked
     if isinstance(scope, Answers | Stream) and isinstance(target, Mechanism) and answers_queries(target):
-        return tuple(Stated(query, 1, "total", Fraction(1)) for query in vars(target)["queries"])
+        return tuple(Stated(query, 1, "total", Fraction(1)) for query in getattr(target, "queries", ()))
     return ()
 
 

@@ -318,3 +318,32 @@ def test_a_report_says_what_is_taken_at_its_word() -> None:
     assert line in proof_page(found, call="dpaudit prove LaplaceMechanism")
     chosen = proved(ExponentialMechanism(1, Multiplicity(("a", "b"))))
     assert proof_json(chosen)["queries"] == ["Multiplicity(solutions=('a', 'b')): each score differs by at most 1"]
+
+
+@dataclass(frozen=True)
+class Listing(Mechanism):
+    """Its queries are a property."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return (Count(1), Count(1))
+
+    def answers(self, D: Any) -> tuple[float, ...]:
+        return tuple(answer for query in self.queries for answer in query(D))
+
+    def run(self, S: Any) -> Program:
+        first, second = self.answers(S)
+        return (yield Laplace(first, 2.0)), (yield Laplace(second, 2.0))
+
+
+def test_queries_may_be_a_property() -> None:
+    """Equal queries have one answer in all datasets, and any two in all vectors of answers."""
+    assert proved(Listing()).epsilon == 1
+    found = dpaudit.prove(Listing(), dpaudit.Answers(2), refute=False)
+    assert isinstance(found, Proof)
+    assert found.epsilon == 1
+    assert [each.subject for each in found.stated] == [Count(1)] * 2
