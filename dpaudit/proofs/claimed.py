@@ -79,7 +79,7 @@ def scopes_of_claim(
     found: list[ScopeOfClaim] = []
     if type(relation) is ReplaceOne and answers_queries(mechanism):
         found.append(Stream(group))
-    if isinstance(relation, ReplaceOne | AddRemoveOne):
+    if type(relation) in (ReplaceOne, AddRemoveOne):
         found.append(Queries(relation.kind, group))
     if group == 1 and len(domain) > 1 and records:
         if type(relation) is ReplaceOne:

@@ -235,6 +235,9 @@ class Interpreter:
 
     def where(self, condition: Cell, yes: Any, no: Any) -> Any:
         """yes where a condition on one record holds, no elsewhere; CannotMerge where this is no single value."""
+        if isinstance(yes, Public) or isinstance(no, Public):
+            # all that is public is one object, whatever its value
+            raise CannotMerge
         if identical(yes, no):
             return yes
         of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
@@ -889,11 +892,12 @@ class Interpreter:
                     after, scope.values = scope.values, dict(before)
                 sides.append((after, changes))
             (yes, first), (no, second) = sides
-            values = {}
+            values, assigned = {}, _assigned([*statement.body, *statement.orelse])
             for name in yes.keys() | no.keys():
                 if name not in yes or name not in no:
                     raise CannotMerge
-                values[name] = self.where(test, yes[name], no[name])
+                same = name not in assigned and name in before and yes[name] is before[name] is no[name]
+                values[name] = before[name] if same else self.where(test, yes[name], no[name])
             stores = []
             for key in {**first, **second}:
                 container, index, _ = first.get(key) or second[key]
@@ -1732,6 +1736,14 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
             continue
         waiting += ast.iter_child_nodes(each)
     return frozenset(names)
+
+
+def _assigned(statements: list[ast.stmt]) -> set[str]:
+    """All names that statements may assign."""
+    return {
+        node.id for statement in statements for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _targets(generators: list[ast.comprehension]) -> set[str]:

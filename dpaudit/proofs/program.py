@@ -26,7 +26,7 @@ from dpaudit.proofs.queries import unseen
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Solution, Started, concrete
+from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Solution, Started, concrete, name_of
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -176,31 +176,24 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             path.release(value.classes(), place)
             return "value"
         case Condition():
-            return _name(path.decide(value, place))
+            return name_of(path.decide(value, place))
         case Array():
             parts = tuple(released(interpreter, part) for part in value.values.ravel())
             return "array", value.values.shape, parts
         case np.ndarray():
             return released(interpreter, Array.of(interpreter, value))
-        case list() | tuple():
+        case list() | tuple() if type(value) in (list, tuple):
             return type(value).__name__, tuple(released(interpreter, part) for part in value)
-        case dict():
-            return "dict", tuple((_name(key), released(interpreter, part)) for key, part in value.items())
-        case set() | frozenset():
-            return type(value).__name__, tuple(sorted(map(_name, value)))
+        case dict() if type(value) is dict:
+            return "dict", tuple((name_of(key), released(interpreter, part)) for key, part in value.items())
+        case set() | frozenset() if type(value) in (set, frozenset):
+            return type(value).__name__, tuple(sorted(map(name_of, value), key=repr))
         case Solution():
             return "solution", value.of, value.place
         case Noise() | Random() | Native() | Bound() | Started():
             raise Unsupported("The output is no value.", "Return what is drawn.", place)
     if isinstance(value, bool | np.bool_):
-        return _name(bool(value))
-    if isinstance(value, int | float | str | bytes | Fraction | np.generic) or value is None:
-        return _name(value)
+        return name_of(bool(value))
     if concrete(value):
-        # one object is the same in every run; two that look alike may not be
-        return type(value).__name__, id(value)
+        return name_of(value)
     raise Unsupported(f"An output of type {type(value).__name__} is not followed.", "", place)
-
-
-def _name(value: Any) -> str:
-    return f"{type(value).__name__} {value!r}"

@@ -33,7 +33,19 @@ from dpaudit.proofs.program import answers_queries, assumptions, refusals, relea
 from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
-from dpaudit.proofs.values import Bound, Hidden, Interpreted, Native, Noise, Random, Started, concrete, is_plain
+from dpaudit.proofs.values import (
+    Bound,
+    Hidden,
+    Interpreted,
+    Native,
+    Noise,
+    Random,
+    Started,
+    concrete,
+    is_deep_plain,
+    is_plain,
+    name_of,
+)
 
 REPLAYED = 4
 """Answers of the streams on which the program itself is run."""
@@ -452,13 +464,13 @@ class Loop:
                 pairs = {name: self._carried(interpreter, each, carried, path) for name, each in value.items()}
                 return (
                     {name: each for name, (each, _) in pairs.items()},
-                    ("dict", *((repr(name), key) for name, (_, key) in pairs.items())),
+                    ("dict", *((name_of(name), key) for name, (_, key) in pairs.items())),
                 )
         if not concrete(value):
             raise interpreter.refused(f"The loop carries a value of type {type(value).__name__}.", FINITE)
-        if isinstance(value, set) or type(value).__module__ == "builtins":
-            return value, (type(value).__name__, repr(value))
-        return value, ("object", id(value))
+        if isinstance(value, set) and not is_deep_plain(value):
+            raise interpreter.refused("The loop carries a set of objects of other classes.")
+        return value, name_of(value)
 
     def scope(self, interpreter: Interpreter, state: State) -> Scope:
         """The variables of a state, with containers of their own."""

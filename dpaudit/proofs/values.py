@@ -223,6 +223,14 @@ def is_deep_plain(value: Any) -> bool:
     return is_plain(value)
 
 
+def name_of(value: Any) -> tuple[str, object]:
+    """A name that is equal for the same values alone, as long as both exist.
+
+    What a class says of its objects, in `__repr__` or `__eq__`, may be equal for different ones; an object is itself.
+    """
+    return type(value).__name__, repr(value) if is_deep_plain(value) else id(value)
+
+
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
     if is_symbolic(value) or isinstance(value, _SYMBOLS):

@@ -11,7 +11,7 @@ import pytest
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records, Stream
-from tests.proofs import attacks_hidden, attacks_language, attacks_late, attacks_numpy, attacks_streams
+from tests.proofs import attacks_alike, attacks_hidden, attacks_language, attacks_late, attacks_numpy, attacks_streams
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +58,8 @@ def test_language(program: Any) -> None:
 )
 def test_hidden(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
+
+
+@pytest.mark.parametrize(("program", "scope"), attacks_alike.PROGRAMS, ids=lambda each: getattr(each, "__name__", ""))
+def test_values_that_look_alike(program: Any, scope: Any) -> None:
+    assert isinstance(prove(program, scope, epsilon=0.1, refute=False), Unknown)

@@ -31,6 +31,7 @@ from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.report.proof import proof_json, proof_text
 from dpaudit.report.proof_page import proof_page
+from dpaudit_algorithms.foundations.above_threshold import AboveThreshold
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanism
 from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian
@@ -347,3 +348,11 @@ def test_queries_may_be_a_property() -> None:
     assert isinstance(found, Proof)
     assert found.epsilon == 1
     assert [each.subject for each in found.stated] == [Count(1)] * 2
+
+
+@pytest.mark.parametrize("relation", ["users", "add-remove-one"])
+def test_a_sensitivity_under_replacement_says_nothing_under_other_relations(relation: str) -> None:
+    """A user with m records moves a count by m; the size of a dataset has the sensitivity 0 under replace-one."""
+    mechanism = AboveThreshold(1.0, 1000.0, (Count(("u", 1)),))
+    found = dpaudit.audit(mechanism, pair=((("u", 1),), ()), relation=relation, runs=2_000, seed=0).audit
+    assert found.alignment is None
