@@ -58,6 +58,8 @@ def _hostile_text(value: Any, place: list[int]) -> Any:
     fixed = {
         "verdict", "reason_code", "code", "evidence", "direction", "kind", "format_version", "expected", "style",
         "mark", "started",
+        # fractions of a proof, as text
+        "epsilon", "mu_squared", "rho", "cost", "shifts",
     }
     if isinstance(value, str):
         place[0] += 1
