@@ -30,6 +30,7 @@ class Quality(Checked, ABC):
     """A quality function q(S, ·): a frozen dataclass called on a dataset."""
 
     sensitivity: float = 1.0
+    """Largest difference of one score between two neighbours, under the relation of the mechanism that uses it."""
     growth: int | None = None
     """k if the quality is of k-bounded growth (thesis §7.3.1)."""
 

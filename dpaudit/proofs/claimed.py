@@ -79,7 +79,9 @@ def scopes_of_claim(
     found: list[ScopeOfClaim] = []
     if type(relation) is ReplaceOne and answers_queries(mechanism):
         found.append(Stream(group))
-    if type(relation) in (ReplaceOne, AddRemoveOne):
+    # what queries and quality functions state holds under the relation of the mechanism's own claim
+    own = mechanism.claim
+    if own is not None and type(relation) is type(own.relation) and type(relation) in (ReplaceOne, AddRemoveOne):
         found.append(Queries(relation.kind, group))
     if group == 1 and len(domain) > 1 and records:
         if type(relation) is ReplaceOne:

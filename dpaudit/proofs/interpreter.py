@@ -34,7 +34,7 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, identical, is_symbolic
 from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.paths import CannotMerge, Path
-from dpaudit.proofs.public import PUBLIC, Public, public
+from dpaudit.proofs.public import Public, public
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.sources import Source, source_of
 from dpaudit.proofs.values import (
@@ -44,7 +44,6 @@ from dpaudit.proofs.values import (
     Bound,
     Chosen,
     Compared,
-    Hidden,
     Independent,
     Interpreted,
     Library,
@@ -235,9 +234,6 @@ class Interpreter:
 
     def where(self, condition: Cell, yes: Any, no: Any) -> Any:
         """yes where a condition on one record holds, no elsewhere; CannotMerge where this is no single value."""
-        if isinstance(yes, Public) or isinstance(no, Public):
-            # all that is public is one object, whatever its value
-            raise CannotMerge
         if identical(yes, no):
             return yes
         of_record = all(not is_symbolic(each) or (isinstance(each, Cell) and each.record == condition.record)
@@ -461,7 +457,7 @@ class Interpreter:
             isinstance(each, list) for each in args
         )
         if of_public and any(isinstance(each, Public) for each in args) and public(args):
-            return PUBLIC
+            return Public()
         if isinstance(callee, Native):
             try:
                 inspect.signature(callee.call).bind(*args, **keywords)
@@ -892,12 +888,11 @@ class Interpreter:
                     after, scope.values = scope.values, dict(before)
                 sides.append((after, changes))
             (yes, first), (no, second) = sides
-            values, assigned = {}, _assigned([*statement.body, *statement.orelse])
+            values = {}
             for name in yes.keys() | no.keys():
                 if name not in yes or name not in no:
                     raise CannotMerge
-                same = name not in assigned and name in before and yes[name] is before[name] is no[name]
-                values[name] = before[name] if same else self.where(test, yes[name], no[name])
+                values[name] = self.where(test, yes[name], no[name])
             stores = []
             for key in {**first, **second}:
                 container, index, _ = first.get(key) or second[key]
@@ -1027,8 +1022,8 @@ class Interpreter:
                 return slice(*(self.plain(part) for part in parts))
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 made_of = self.parts(parts, scope)
-                if made_of is PUBLIC:
-                    return PUBLIC
+                if isinstance(made_of, Public):
+                    return made_of
                 return tuple(made_of) if isinstance(node, ast.Tuple) else self.own(made_of)
             case ast.Dict(keys=keys, values=values):
                 made: dict[Any, Any] = {}
@@ -1072,7 +1067,7 @@ class Interpreter:
                 raise self.refused(f"The expression `{type(node).__name__}` is not followed.")
 
     def parts(self, nodes: list[ast.expr], scope: Scope) -> Any:
-        """The elements of a display, as a list; PUBLIC if what was released is among them."""
+        """The elements of a display, as a list; `Public` if what was released is among them."""
         values: list[Any] = []
         released = False
         for node in nodes:
@@ -1086,7 +1081,7 @@ class Interpreter:
             return values
         if not public(values):
             raise self.refused("Released outputs are put together with numbers that are not released.")
-        return PUBLIC
+        return Public()
 
     def formatted(self, values: list[ast.expr], scope: Scope) -> str:
         parts = []
@@ -1108,7 +1103,7 @@ class Interpreter:
         if isinstance(left, Public) or isinstance(right, Public):
             if not public(left) or not public(right):
                 raise self.refused("A number is combined with one that depends on the length of the stream.")
-            return PUBLIC
+            return Public()
 
         if isinstance(left, Array | np.ndarray) or isinstance(right, Array | np.ndarray):
             return Array.operated(self, operation, left, right)
@@ -1489,9 +1484,9 @@ class Interpreter:
 
     def answers(self, dataset: Any) -> Any:
         """The answers of the queries of the program on its dataset."""
-        if not isinstance(dataset, Hidden):
+        if not isinstance(dataset, Unseen):
             raise self.refused("The queries are answered on something other than the dataset.")
-        return dataset.answers
+        return dataset.answers(self.answering)
 
     def member(self, value: Any, name: str) -> Any:
         """An attribute of an object that existed before the program ran."""
@@ -1736,14 +1731,6 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
             continue
         waiting += ast.iter_child_nodes(each)
     return frozenset(names)
-
-
-def _assigned(statements: list[ast.stmt]) -> set[str]:
-    """All names that statements may assign."""
-    return {
-        node.id for statement in statements for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
 
 
 def _targets(generators: list[ast.comprehension]) -> set[str]:

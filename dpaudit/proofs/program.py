@@ -22,11 +22,11 @@ from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
 from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Path, explore
-from dpaudit.proofs.queries import unseen
+from dpaudit.proofs.queries import answered_by, unseen
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Hidden, Native, Noise, Random, Solution, Started, concrete, name_of
+from dpaudit.proofs.values import Bound, Native, Noise, Random, Solution, Started, concrete, name_of
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -114,7 +114,7 @@ def run(
         interpreter.whole_answers = whole_answers
         if isinstance(target, Mechanism):
             if answers and answers_queries(target):
-                interpreter.answering, data = target, Hidden(data)
+                interpreter.answering, data = target, answered_by(target, data)
             result = interpreter.run_mechanism(target, data)
         else:
             result = interpreter.call(target, (data, Random()), {})

@@ -14,7 +14,10 @@ FINITE = "Give a number of answers instead of a stream."
 
 
 class Public:
-    """A value that depends on nothing but the length of the stream, the place in it, and what was released."""
+    """A value that depends on nothing but the length of the stream, the place in it, and what was released.
+
+    Which value it is, is not known: two of these may differ, and one object is one value.
+    """
 
     is_public: ClassVar[bool] = True
 
@@ -28,7 +31,7 @@ class Public:
         raise self.refused(interpreter)
 
     def __dpaudit_length__(self, interpreter: Interpreter) -> Public:
-        return PUBLIC
+        return Public()
 
     def __dpaudit_truth__(self, interpreter: Interpreter) -> Any:
         raise self.refused(interpreter)
@@ -36,13 +39,10 @@ class Public:
     def __dpaudit_item__(self, interpreter: Interpreter, index: Any) -> Public:
         if not public(index):
             raise self.refused(interpreter)
-        return PUBLIC
+        return Public()
 
     def __dpaudit_method__(self, interpreter: Interpreter, name: str) -> Any:
         raise self.refused(interpreter)
-
-
-PUBLIC = Public()
 
 
 def public(value: Any) -> bool:

@@ -64,6 +64,17 @@ def unseen(scope: Asked) -> Unseen:
     return Unseen(answer)
 
 
+def answered_by(mechanism: Mechanism, answers: Any) -> Unseen:
+    """A dataset for which a mechanism's method `answers` gives some answers, and no query by itself."""
+
+    def answer(subject: Any) -> Any:
+        if subject is not mechanism:
+            raise Unsupported("A query is asked by itself, beside the method that asks all.")
+        return answers
+
+    return Unseen(answer)
+
+
 @contextmanager
 def answered(scope: Asked, answers: tuple[float, ...]) -> Iterator[object]:
     """A dataset on which the queries of a scope have given answers, in a real run.

@@ -30,12 +30,12 @@ from dpaudit.proofs.liveness import changed_lists, live_at_head
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import LIMITS, Finished, Limits, Path, explore
 from dpaudit.proofs.program import answers_queries, assumptions, refusals, released
-from dpaudit.proofs.public import FINITE, PUBLIC, Public, public
+from dpaudit.proofs.public import FINITE, Public, public
+from dpaudit.proofs.queries import answered_by
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
 from dpaudit.proofs.values import (
     Bound,
-    Hidden,
     Interpreted,
     Native,
     Noise,
@@ -87,7 +87,7 @@ class Log(Public):
     asked: set[Any]
 
     def __dpaudit_length__(self, interpreter: Interpreter) -> Any:
-        return PUBLIC if interpreter.returning else self._count("all")
+        return Public() if interpreter.returning else self._count("all")
 
     def __dpaudit_method__(self, interpreter: Interpreter, name: str) -> Any:
         match name:
@@ -127,7 +127,7 @@ class Log(Public):
 
     def count(self, interpreter: Interpreter, value: Any) -> Any:
         if interpreter.returning:
-            return PUBLIC
+            return Public()
         if not isinstance(value, bool | int | float | str | type(None)):
             raise interpreter.refused("This value is not counted in a list.", FINITE)
         return self._count((type(value), value))
@@ -310,7 +310,7 @@ class Loop:
             if not self.ending:
                 answer = Form(records={0: Piecewise.identity(None, None)})
                 interpreter.step(loop, scope)
-                interpreter.assign(loop.target, (PUBLIC, answer) if self.numbered else answer, scope)
+                interpreter.assign(loop.target, (Public(), answer) if self.numbered else answer, scope)
                 try:
                     interpreter.execute(loop.body, scope)
                     return self._arrived(interpreter, scope)
@@ -333,7 +333,7 @@ class Loop:
             bound = interpreter.attribute(self.target, "run")
             if not isinstance(bound, Bound):
                 raise Unsupported("The mechanism's run is not followed.")
-            data_or_queries = Data() if interpreter.answering is None else Hidden(Data())
+            data_or_queries = Data() if interpreter.answering is None else answered_by(self.target, Data())
             function, args = interpreter.interpreted(bound.function), (self.target, data_or_queries)
         else:
             target = getattr(self.target, "__func__", self.target)
@@ -403,7 +403,7 @@ class Loop:
             if name in logs and type(value) is list:
                 value = self._log(interpreter, name, value)
             if name in self.forgotten and type(value) is int:
-                value = PUBLIC
+                value = Public()
             values[name], key = self._carried(interpreter, value, carried, path)
             keys.append((name, key))
         full = (tuple(keys), tuple(str(path.draws[index]) for index in carried))
@@ -446,7 +446,8 @@ class Loop:
             case Data():
                 return value, "data"
             case Public():
-                return value, "public"
+                # another one for each variable: states have one key whether or not two variables are one value
+                return Public(), "public"
             case Random():
                 return value, "random"
             case Noise():

@@ -85,21 +85,14 @@ class Started:
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
-    """A dataset of which nothing is known but the answers of a mechanism's method `answers`."""
-
-    answers: Any
-
-
-@dataclass(frozen=True, eq=False)
 class Unseen:
     """A dataset of which nothing is known but the answers of queries, and the scores of quality functions.
 
     Args:
-        answers: of a query or quality function, as numbers.
+        answers: of a query or quality function, or of a mechanism's method `answers`, as numbers or a stream of them.
     """
 
-    answers: Callable[[Any], tuple[Form, ...]]
+    answers: Callable[[Any], Any]
 
     def refused(self, interpreter: Any) -> Any:
         return interpreter.refused(
@@ -276,6 +269,6 @@ class Library:
 
 
 _SYMBOLS = (
-    Noise, Compared, AppliedTo, Independent, Chosen, Started, Hidden, Unseen, Scored, Solution, Random, Native, Bound,
+    Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Random, Native, Bound,
     Interpreted, types.GeneratorType,
 )

@@ -121,8 +121,22 @@ def t8(data, rng):
     return y
 
 
+def t9(data, rng):
+    for i, a in enumerate(data):
+        if [i, i + 1].index(i + 1) == 1:
+            return a
+    return 0
+
+
+def t10(data, rng):
+    for i, a in enumerate(data):
+        if [i, i + 1].count(i) == 1:
+            return a
+    return 0
+
+
 PROGRAMS = [
-    *((program, Stream()) for program in (t1, t1b, t1c, t1d, t2, t3, t4, t5, t6, t7, t8)),
+    *((program, Stream()) for program in (t1, t1b, t1c, t1d, t2, t3, t4, t5, t6, t7, t8, t9, t10)),
     (c1, Domain(1, (Secret("a"), Secret("b")))),
     *((program, Domain(1, (0, 1))) for program in (c2, c3, c4, c6)),
     (m1, Records(1, 0, 1)), (m1, Answers(1)), (m2, Records(1, 0, 1)),

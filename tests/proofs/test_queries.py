@@ -215,11 +215,21 @@ def test_what_looks_at_the_dataset_or_a_solution_is_not_proved(program: Any) -> 
     assert isinstance(dpaudit.prove(asking(program), epsilon=100, refute=False), Unknown)
 
 
+@dataclass(frozen=True)
+class Removing(LaplaceMechanism):
+    """Claims its ε for records that are added and removed."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
+
+
 def test_a_query_states_nothing_for_records_that_are_added() -> None:
-    claim = Claim(1.0, relation=ADD_REMOVE_ONE)
-    found = dpaudit.prove(LaplaceMechanism(1, Count(1)), claim=claim, refute=False)
+    found = dpaudit.prove(Removing(1, Count(1)), refute=False)
     assert isinstance(found, Unknown)
     assert "replace-one" in found.reason
+    with pytest.raises(UsageError, match="scope"):
+        dpaudit.prove(LaplaceMechanism(1, Count(1)), claim=Claim(1.0, relation=ADD_REMOVE_ONE), refute=False)
 
 
 @dataclass(frozen=True)
@@ -356,3 +366,38 @@ def test_a_sensitivity_under_replacement_says_nothing_under_other_relations(rela
     mechanism = AboveThreshold(1.0, 1000.0, (Count(("u", 1)),))
     found = dpaudit.audit(mechanism, pair=((("u", 1),), ()), relation=relation, runs=2_000, seed=0).audit
     assert found.alignment is None
+
+
+@dataclass(frozen=True)
+class OfSize(Quality):
+    """Moves by 1 at most where a record is replaced, and by 40 where one is added."""
+
+    @property
+    def n_solutions(self) -> int:
+        return 2
+
+    def __call__(self, dataset: Any) -> Scores:
+        return Scores([40 * max(0, len(dataset) - 1), 0])
+
+
+def test_a_quality_states_nothing_under_another_relation_than_the_mechanism_claims() -> None:
+    found = dpaudit.audit(
+        ExponentialMechanism(1, OfSize()), pair=((1,), ()), relation="add-remove-one", runs=2_000, seed=0
+    ).audit
+    assert found.alignment is None
+
+
+@dataclass(frozen=True)
+class AskingBeside(AboveThreshold):
+    """Asks a query by itself, beside all of them."""
+
+    def run(self, D: Any) -> Program:
+        noise = yield Laplace(0, 2 / self.epsilon)
+        for answer in self.answers(D):
+            if (yield Laplace(answer, 4 / self.epsilon) >= self.threshold + noise):
+                return self.queries[0](D)
+        return ()
+
+
+def test_no_answer_is_released_beside_the_stream() -> None:
+    assert isinstance(dpaudit.prove(AskingBeside(1.0, 3.0, (Count(0), Count(1))), epsilon=100, refute=False), Unknown)
