@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
+from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed, constant, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.results import Unsupported
@@ -81,7 +81,9 @@ class Array:
             yield mine._part(mine.values[index])
 
     def _part(self, found: Any) -> Any:
-        return Array(found, self.kind, writable=self.writable) if isinstance(found, np.ndarray) else found
+        return Array(found, self.kind, writable=self.writable) if isinstance(found, np.ndarray) else scalar(
+            found, self.kind
+        )
 
     def length(self, interpreter: Interpreter) -> int:
         if self.values.ndim == 0:
@@ -213,9 +215,13 @@ class Array:
                 for value in arrays
             )
             return float(result) if type(result) is int and floats else result
-        results = [function(*parts) for parts in zip(*columns, strict=True)]
+        interpreter.elementwise += 1
+        try:
+            results = [function(*parts) for parts in zip(*columns, strict=True)]
+        finally:
+            interpreter.elementwise -= 1
         if not shape:
-            return results[0]
+            return scalar(results[0], kind or kind_of(interpreter, results[0]))
         made = kind or (join(kind_of(interpreter, result) for result in results) if results else "unknown")
         return Array(_objects(results, shape), made)
 
@@ -272,14 +278,14 @@ class Array:
     def reduced(self, interpreter: Interpreter, function: Callable[[list[Any]], Any], axis: Any, kind: str) -> Any:
         """A function of all elements, or of those along an axis."""
         if axis is None:
-            return function(list(self.values.ravel()))
+            return scalar(function(list(self.values.ravel())), kind)
         if not isinstance(axis, int) or isinstance(axis, bool) or not -self.values.ndim <= axis < self.values.ndim:
             raise interpreter.refused("This axis is not followed.")
         moved = np.moveaxis(self.values, axis, -1)
         shape = moved.shape[:-1]
         rows = moved.reshape(-1, moved.shape[-1]) if moved.size else moved
         results = [function(list(row)) for row in rows]
-        return Array(_objects(results, shape), kind) if shape else results[0]
+        return Array(_objects(results, shape), kind) if shape else scalar(results[0], kind)
 
     # --- methods ---
 
@@ -293,12 +299,17 @@ class Array:
                 return self.values.size
             case "T" if self.values.ndim < 2:
                 return self
+        if name in _AS_FUNCTIONS:
+            whole = getattr(np, name)
+            return Native(f"ndarray.{name}", lambda *args, **keywords: interpreter.call(whole, (self, *args), keywords))
         if (function := interpreter.library.array_methods.get(name)) is not None:
             return Native(f"ndarray.{name}", lambda *args, **keywords: function(interpreter, self, *args, **keywords))
         raise interpreter.refused(f"The attribute {name} of an array is not followed.")
 
 
-_SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition)
+_AS_FUNCTIONS = ("max", "min", "argmax", "argmin", "clip", "std", "var", "prod", "cumprod", "round")
+"""Methods that are numpy's functions of the same name."""
+_SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition, PostProcessed)
 
 
 def _objects(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -325,6 +336,10 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
     """numpy's kind of a number."""
     if not is_symbolic(value) and not is_plain(value):
         raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
+    if isinstance(value, PostProcessed):
+        if value.made == "text":
+            raise interpreter.refused("Text that depends on noise is put into an array.")
+        return {"truth": "bool", "int": "int", "float": "float"}.get(value.made, "unknown")
     if isinstance(value, bool | np.bool_ | Condition):
         return "bool"
     if isinstance(value, int | np.integer):
@@ -346,6 +361,8 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
         noise = [draw for index in value.draws if (draw := interpreter.path.draws[index]).kind != "maximum"]
         if any(not draw.is_whole for draw in noise):
             return "float"
+        if value.is_mixed:
+            return "unknown"
         whole = interpreter.is_whole(Form(value.constant, value.records))
         # answers are numbers of any type: counts may be ints
         of_answers = any(not getattr(function, "bounded", False) for function in value.records.values())
@@ -355,6 +372,19 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
     if isinstance(value, float | np.floating):
         return "float"
     raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
+
+
+def scalar(value: Any, kind: str) -> Any:
+    """An element, as numpy gives it: its numbers are not Python's."""
+    if kind == "bool" and isinstance(value, bool):
+        return np.bool_(value)
+    if kind == "int" and type(value) is int:
+        return np.int64(value)
+    if kind == "float" and type(value) in (int, float):
+        return np.float64(value)
+    if kind == "unknown" and type(value) in (int, float):
+        return Form(Fraction(value), is_mixed=True)
+    return value
 
 
 def join(kinds: Any) -> str:
@@ -373,7 +403,7 @@ def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Arra
         held = np.empty((), dtype=object)
         held[()] = value
         return convert(interpreter, Array(held, kind_of(interpreter, value)), kind)
-    if not isinstance(value, list | tuple | range):
+    if type(value) not in (list, tuple, range):
         raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.")
     parts = list(value)
     if len(parts) > MOST_ELEMENTS:
@@ -409,7 +439,13 @@ def _each_of(values: np.ndarray[Any, Any], function: Callable[[Any], Any]) -> np
 def _settle(values: np.ndarray[Any, Any], kind: str) -> None:
     """Makes elements what numpy holds in an array of numbers: an int among floats is a float, True among ints is 1."""
     for place, value in enumerate(values.flat):
-        if isinstance(value, Condition):
+        if kind == "unknown" and (isinstance(value, Form | int | float | np.integer | np.floating) or (
+            isinstance(value, Cell) and not value.is_condition
+        )):
+            # the type of one element depends on all others
+            form = value.as_form() if isinstance(value, Cell) else value if isinstance(value, Form) else constant(value)
+            values.flat[place] = value = form.typed(is_mixed=True)
+        if isinstance(value, Condition) or (isinstance(value, PostProcessed) and value.made == "truth"):
             raise Unsupported("A condition is put among numbers in an array.", "Write int(...) or float(...).")
         if isinstance(value, Cell) and value.is_condition:
             values.flat[place] = value.as_form()
@@ -417,6 +453,16 @@ def _settle(values: np.ndarray[Any, Any], kind: str) -> None:
             values.flat[place] = float(value)
         elif isinstance(value, bool | np.bool_):
             values.flat[place] = int(value)
+        elif kind != "float" and isinstance(value, Form | Cell | int | np.integer):
+            _check_width(value.as_form() if isinstance(value, Cell) else value)
+
+
+def _check_width(value: Form | int | np.integer[Any]) -> None:
+    low, high = (value, value) if not isinstance(value, Form) else (
+        (value.constant, value.constant) if value.has_noise else value.extremes()
+    )
+    if any(bound is not None and not -2**63 <= bound < 2**63 for bound in (low, high)):
+        raise Unsupported("A whole number in an array has more than 64 bits.")
 
 
 def _converted(interpreter: Interpreter, value: Any, kind: str) -> Any:
@@ -424,7 +470,7 @@ def _converted(interpreter: Interpreter, value: Any, kind: str) -> Any:
     if kind == "float" and not is_symbolic(value):
         return float(value)
     if kind == "float":
-        return interpreter.number(value)
+        return value if isinstance(value, PostProcessed) else interpreter.number(value).typed()
     if kind == "int" and isinstance(value, bool):
         return int(value)
     return value
@@ -437,7 +483,7 @@ def _cast(interpreter: Interpreter, value: Any, before: str, kind: str) -> Any:
         if before == "bool":
             return interpreter.number(value) if is_symbolic(value) else int(value)
         return interpreter.library.truncated(interpreter, value)
-    if isinstance(value, Form | Cell):
+    if isinstance(value, Form | Cell | PostProcessed):
         return interpreter.compare(value, "!=", 0)
     return bool(value)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.functions import RecordFunction, Table
@@ -29,6 +31,8 @@ class Form:
     draws: dict[int, Fraction] = field(default_factory=dict)
     is_int: bool = False
     """Whether it is known to be an int, not a float."""
+    is_mixed: bool = False
+    """Whether it may be an int for some records and a float for others."""
 
     @property
     def has_data(self) -> bool:
@@ -69,11 +73,20 @@ class Form:
             total = draws.pop(index, Fraction(0)) + factor * coefficient
             if total:
                 draws[index] = total
-        return Form(constant, records, draws)
+        return Form(constant, records, draws, *_types(self, other, factor))
 
     def scaled(self, factor: Fraction) -> Form:
         """factor · self."""
-        return Form().plus(self, factor) if factor != 1 else self
+        if factor == 1:
+            return self
+        found = Form().plus(self, factor)
+        return Form(found.constant, found.records, found.draws, *_types(self, self, factor))
+
+    def typed(self, *, is_int: bool = False, is_mixed: bool = False) -> Form:
+        """The same number of another type."""
+        if (is_int, is_mixed) == (self.is_int, self.is_mixed):
+            return self
+        return Form(self.constant, self.records, self.draws, is_int, is_mixed)
 
     def times(self, other: Form) -> Form:
         """The product.
@@ -83,10 +96,14 @@ class Form:
         """
         for one, two in ((self, other), (other, self)):
             if not one.has_data and not one.has_noise:
-                return two.scaled(one.constant)
+                return two.scaled(one.constant).typed(
+                    is_int=self.is_int and other.is_int, is_mixed=self.is_mixed or other.is_mixed
+                )
         mine, theirs = self.single(), other.single()
         if mine is not None and theirs is not None and mine[0] == theirs[0]:
-            return of_function(mine[0], mine[1].times(theirs[1]))
+            return of_function(mine[0], mine[1].times(theirs[1])).typed(
+                is_int=self.is_int and other.is_int, is_mixed=self.is_mixed or other.is_mixed
+            )
         what = "noise" if self.has_noise or other.has_noise else "different records"
         raise Unsupported(f"A product of numbers that depend on {what} is not linear.", _LINEAR)
 
@@ -112,6 +129,11 @@ class Form:
         parts += [f"f(record {index})" for index in self.records]
         parts += [f"{coefficient}·draw {index}" for index, coefficient in self.draws.items()]
         return " + ".join(parts)
+
+
+def _types(one: Form, other: Form, factor: Fraction) -> tuple[bool, bool]:
+    """Whether one + factor · other is an int, and whether it may be an int or a float."""
+    return one.is_int and other.is_int and factor.denominator == 1, one.is_mixed or other.is_mixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +188,11 @@ class Cell:
             if not all(isinstance(value, bool | int | float | Fraction) for value in function.values):
                 raise Unsupported("A record that is no number is computed with.")
             mixed = len({type(value) for value in function.values}) > 1
-            function = Table(tuple(exactly(value) for value in function.values), mixed or function.is_mixed)
-        else:
-            function = function.combined(Fraction(0), Fraction(1), Fraction(0))
-        return of_function(self.record, function)
+            mixed = mixed or function.is_mixed
+            are_ints = not mixed and all(type(value) is int for value in function.values)
+            function = Table(tuple(exactly(value) for value in function.values), mixed)
+            return of_function(self.record, function).typed(is_int=are_ints, is_mixed=mixed)
+        return of_function(self.record, function.combined(Fraction(0), Fraction(1), Fraction(0)))
 
     def classes(self) -> Form:
         """A number that is equal for two records exactly if their values are equal and of one type."""
@@ -208,7 +231,7 @@ def of_function(index: int, function: RecordFunction) -> Form:
 
 def constant(value: object) -> Form:
     """A number as a form."""
-    return Form(exactly(value))
+    return Form(exactly(value), is_int=isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True)
@@ -274,9 +297,35 @@ class Draw:
         return f"{KINDS[self.kind].name}({scale})"
 
 
+Made: TypeAlias = Literal["int", "float", "numpy", "truth", "text", ""]
+"""The Python type of a value: an int, a float, a number of numpy's, True or False, a str; "" if not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class PostProcessed:
+    """A value that is computed from released numbers and constants alone.
+
+    Args:
+        place: its number among those of the path: one place is one value.
+        function: computes it from the arguments.
+        args: forms that are released, post-processed values, and constants.
+        made: its type.
+        is_positive: whether it is known to be above 0.
+    """
+
+    place: int
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    made: Made
+    is_positive: bool = False
+
+    def __bool__(self) -> bool:
+        raise TypeError("A post-processed value is used as a condition.")
+
+
 def is_symbolic(value: object) -> bool:
     """Whether a value itself is a symbol."""
-    return isinstance(value, Form | Condition | Cell)
+    return isinstance(value, Form | Condition | Cell | PostProcessed)
 
 
 def combine(

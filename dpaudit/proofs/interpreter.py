@@ -15,10 +15,12 @@ import functools
 import inspect
 import math
 import operator
+import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -29,10 +31,21 @@ from dpaudit.language.distributions import Bernoulli, Product, Real, Repeated, S
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.language.quality import Quality
 from dpaudit.language.query import Query
+from dpaudit.proofs import postprocessing
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, combine, constant, identical, is_symbolic
-from dpaudit.proofs.functions import RecordFunction, Table
+from dpaudit.proofs.forms import (
+    KINDS,
+    Cell,
+    Condition,
+    Form,
+    PostProcessed,
+    combine,
+    constant,
+    identical,
+    is_symbolic,
+)
+from dpaudit.proofs.functions import Piecewise, RecordFunction, Table
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.public import Public, public
 from dpaudit.proofs.results import Place, Unsupported
@@ -40,6 +53,7 @@ from dpaudit.proofs.sources import Source, source_of
 from dpaudit.proofs.values import (
     ITERATORS,
     NUMBERS,
+    Answered,
     AppliedTo,
     Bound,
     Chosen,
@@ -57,6 +71,7 @@ from dpaudit.proofs.values import (
     concrete,
     is_deep_plain,
     is_fixed,
+    is_own,
     is_plain,
     is_truth,
     plain,
@@ -135,6 +150,10 @@ class Interpreter:
         """The variables of the function with the loop over a stream."""
         self.returning = 0
         """Above 0 after the loop over a stream, and in a `return`: what was released is not counted any more."""
+        self.of_stream = False
+        """Whether the program is followed for streams of every length."""
+        self.elementwise = 0
+        """Above 0 while the elements of arrays are computed with, which are numpy's numbers."""
         self.here: Place | None = None
 
     # --- values ---
@@ -178,6 +197,10 @@ class Interpreter:
             return self.path.decide(value, self.place)
         if isinstance(value, Form):
             return self.path.decide(Condition(value, "!="), self.place)
+        if isinstance(value, PostProcessed):
+            if value.made == "text":
+                raise self.refused("Text that depends on noise is used as a condition.")
+            return self.path.decide_post_processed(value)
         if isinstance(value, Cell):
             if not value.is_condition:
                 if not isinstance(value.function, Table) or not all(map(is_fixed, value.function.values)):
@@ -189,7 +212,7 @@ class Interpreter:
                 "A distribution is used as a condition before it is drawn from.",
                 "Write `yield` before it.",
             )
-        if hasattr(value, "__dpaudit_truth__"):
+        if is_own(value, "__dpaudit_truth__"):
             return self.truth(value.__dpaudit_truth__(self))
         if is_plain(value) or value is None:
             return bool(value)
@@ -207,6 +230,8 @@ class Interpreter:
 
     def compare(self, left: Any, symbol: str, right: Any) -> Any:
         """left (symbol) right, as a condition."""
+        if isinstance(left, PostProcessed) or isinstance(right, PostProcessed):
+            return postprocessing.compared(self, symbol, left, right)
         if isinstance(left, Noise):
             return Compared(left, symbol, self.number(right))
         if isinstance(right, Noise):
@@ -227,7 +252,10 @@ class Interpreter:
         if symbol in ("<=", "<"):
             difference, symbol = difference.scaled(Fraction(-1)), ">=" if symbol == "<=" else ">"
         if (single := difference.single()) is not None:
-            return self.cell(Cell(single[0], single[1]), single[1].compared(symbol))
+            found = single[1].compared(symbol)
+            if isinstance(found, Piecewise):
+                self.path.cuts.update(found.cuts)
+            return self.cell(Cell(single[0], single[1]), found)
         if not difference.has_data and not difference.has_noise:
             return bool(_OPERATORS[symbol](difference.constant, 0))
         return Condition(difference, symbol)
@@ -265,10 +293,28 @@ class Interpreter:
             raise CannotMerge from None
         if all(booleans):
             return self.compare(value, ">", 0)
-        return value
+        return value.typed(
+            is_int=one.is_int and other.is_int, is_mixed=one.is_mixed or other.is_mixed or one.is_int != other.is_int
+        )
 
     def binary(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         """An arithmetic operation."""
+        if isinstance(left, PostProcessed) or isinstance(right, PostProcessed):
+            return postprocessing.operated(self, operation, left, right)
+        if self.elementwise and operation is ast.Div and postprocessing.is_zero(right):
+            # numpy's inf or NaN
+            return postprocessing.operated(self, operation, left, right)
+        try:
+            return self._linear(operation, left, right)
+        except Unsupported as refusal:
+            if not any(map(postprocessing.depends_on_noise, (left, right))):
+                raise
+            try:
+                return postprocessing.operated(self, operation, left, right)
+            except Unsupported:
+                raise refusal from None
+
+    def _linear(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
         if isinstance(left, Noise) or isinstance(right, Noise):
             return self._moved(operation, left, right)
         for value in (left, right):
@@ -311,10 +357,11 @@ class Interpreter:
                 raise self.refused("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
             if not y.constant:
                 raise self.refused("A number is divided by zero.")
-            return x.scaled(1 / y.constant)
+            return x.scaled(1 / y.constant).typed()
         if operation in (ast.FloorDiv, ast.Mod) and not y.has_data and not y.has_noise and y.constant:
-            quotient = self.floor(x.scaled(1 / y.constant))
-            return quotient if operation is ast.FloorDiv else x.plus(self.number(quotient), -y.constant)
+            quotient = self.number(self.floor(x.scaled(1 / y.constant)))
+            made = quotient if operation is ast.FloorDiv else x.plus(quotient, -y.constant)
+            return made.typed(is_int=x.is_int and y.is_int, is_mixed=x.is_mixed or y.is_mixed)
         if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
             return left if right == 1 else x.times(x)
         symbol = _SYMBOLS.get(operation, operation.__name__)
@@ -452,9 +499,9 @@ class Interpreter:
 
     def call(self, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any], *, running: bool = False) -> Any:
         """Calls what the program calls."""
-        # what max and min give may be a list of the program itself
+        # what max, min and sum give may be a list of the program itself
         of_public = not keywords and any(callee is each for each in _OF_PUBLIC) and not any(
-            isinstance(each, list) for each in args
+            isinstance(each, list) or (len(args) > 1 and hasattr(each, "extend")) for each in args
         )
         if of_public and any(isinstance(each, Public) for each in args) and public(args):
             return Public()
@@ -481,8 +528,9 @@ class Interpreter:
             if callee.__code__ is _CACHED and _is_ours(callee):
                 return self.call(vars(callee)["__wrapped__"], args, keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
-        if (known := self.library.known(callee)) is not None:
-            return self.made(known(self, *args, **keywords))
+        known = self.library.known(callee)
+        if known is not None or postprocessing.is_followed(callee):
+            return self.made(self._computed(callee, known, args, keywords))
         if type(callee) is functools.partial:
             return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
         if isinstance(callee, type):
@@ -492,20 +540,41 @@ class Interpreter:
         if isinstance(callee, Query | Quality) and len(args) == 1 and isinstance(args[0], Unseen) and not keywords:
             answers = args[0].answers(callee)
             if isinstance(callee, Query):
-                return answers
+                return Answered(answers)
             first = min(answers[0].records)
             return Scored(answers, tuple(Solution(first, place) for place in range(len(answers))))
         if (method := _special(callee, "__call__")) is not None:
             return self.call(method, (callee, *args), keywords)
-        name = getattr(callee, "__qualname__", None) or type(callee).__name__
         if type(callee).__name__ == "_lru_cache_wrapper":
             if _is_ours(callee) and all(map(is_frozen, (*args, *keywords.values()))):
                 return self.plainly(callee, *args, **keywords)
-            raise self.refused(f"{name} keeps its results.", "Remove the cache.")
-        module = getattr(callee, "__module__", None)
-        raise self.refused(
-            f"The function {f'{module}.' if module not in (None, 'builtins') else ''}{name} is not followed."
-        )
+            raise self.refused(f"{_full_name(callee)} keeps its results.", "Remove the cache.")
+        raise self.refused(f"The function {_full_name(callee)} is not followed.")
+
+    def _computed(
+        self, callee: Any, known: Callable[..., Any] | None, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """A function of the library, or post-processing where it is not followed for numbers with noise."""
+        held = list(postprocessing.parts(args))
+        if known is not None and not any(isinstance(each, PostProcessed) for each in held):
+            try:
+                return known(self, *args, **keywords)
+            except Unsupported as refusal:
+                if not any(map(postprocessing.depends_on_noise, held)):
+                    raise
+                try:
+                    found = postprocessing.called(self, callee, args, keywords)
+                except Unsupported:
+                    found = None
+                if found is None:
+                    raise refusal from None
+                return found
+        found = postprocessing.called(self, callee, args, keywords)
+        if found is None and known is not None:
+            return known(self, *args, **keywords)
+        if found is None:
+            raise self.refused(f"The function {_full_name(callee)} is not followed.")
+        return found
 
     def construct(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Makes an object."""
@@ -790,6 +859,8 @@ class Interpreter:
                 if target.id not in scope.names:
                     raise self.refused(f"The variable {target.id} outside the function is changed.", _STATE)
                 before.changed(self, operation, value)
+                # the value may have given the name to something else
+                self.assign(target, before, scope)
                 return
             if isinstance(before, np.ndarray):
                 raise self.refused("An array from outside the program is changed.", _STATE)
@@ -798,11 +869,13 @@ class Interpreter:
                 if operation is not ast.Add or isinstance(value, Array | np.ndarray | np.generic):
                     raise self.refused("This change of a list is not followed.")
                 self.extend(before, value)
+                self.assign(target, before, scope)
                 return
             if isinstance(before, Public) and hasattr(before, "extend"):
                 if operation is not ast.Add:
                     raise self.refused("This change of a list is not followed.")
                 before.extend(self, value)
+                self.assign(target, before, scope)
                 return
             if isinstance(before, dict | set):
                 raise self.refused("This change of a container is not followed.")
@@ -1083,20 +1156,28 @@ class Interpreter:
             raise self.refused("Released outputs are put together with numbers that are not released.")
         return Public()
 
-    def formatted(self, values: list[ast.expr], scope: Scope) -> str:
-        parts = []
+    def formatted(self, values: list[ast.expr], scope: Scope) -> Any:
+        parts: list[Any] = []
         for value in values:
             if isinstance(value, ast.Constant):
                 parts.append(str(value.value))
                 continue
             assert isinstance(value, ast.FormattedValue)
             shown = self.evaluate(value.value, scope)
+            if postprocessing.depends_on_noise(shown) and value.conversion == -1:
+                form = "" if value.format_spec is None else self.evaluate(value.format_spec, scope)
+                if type(form) is not str:
+                    raise self.refused("A format that depends on noise is not followed.")
+                parts.append(postprocessing.shown(self, shown, form))
+                continue
             if type(shown) not in (str, int) or value.format_spec is not None or value.conversion != -1:
                 raise self.refused(
                     "A number that depends on the data or on noise is made a string.",
                     "Release the number.",
                 )
             parts.append(str(shown))
+        if any(isinstance(part, PostProcessed) for part in parts):
+            return postprocessing.joined(self, parts)
         return "".join(parts)
 
     def operate(self, operation: type[ast.operator], left: Any, right: Any) -> Any:
@@ -1217,6 +1298,8 @@ class Interpreter:
         if isinstance(op, ast.Is | ast.IsNot):
             if left is None or right is None:
                 other = right if left is None else left
+                if isinstance(other, Public | Solution):
+                    raise self.refused("What was released is compared with None.")
                 if isinstance(other, Cell) and isinstance(other.function, Table):
                     same: Any = self.cell(other, combine(other, None, lambda x, _: x is None))
                 else:
@@ -1364,14 +1447,14 @@ class Interpreter:
                 raise self.refused("The order of a set is not followed.", "Sort it.")
             several: Iterable[Any] = iter(value)
             return several
-        if hasattr(value, "__dpaudit_items__"):
+        if is_own(value, "__dpaudit_items__"):
             return value.__dpaudit_items__(self)  # type: ignore[no-any-return]
         raise self.refused(f"A loop over a value of type {type(value).__name__} is not followed.")
 
     def length(self, value: Any) -> Any:
         if isinstance(value, Array):
             return value.length(self)
-        if hasattr(value, "__dpaudit_length__"):
+        if is_own(value, "__dpaudit_length__"):
             return value.__dpaudit_length__(self)
         if type(value) in (list, tuple, dict, set, frozenset, str, range):
             return len(value)
@@ -1382,6 +1465,8 @@ class Interpreter:
     def plain(self, value: Any) -> Any:
         """A constant form as a number of Python; a float, unless it is known to be an int."""
         if isinstance(value, Form) and not value.has_data and not value.has_noise:
+            if value.is_mixed:
+                raise self.refused("A number that may be an int or a float is used.", "Convert it with int or float.")
             return int(value.constant) if value.is_int else float(value.constant)
         return value
 
@@ -1399,7 +1484,7 @@ class Interpreter:
         index = self.plain(index)
         if isinstance(container, Array | np.ndarray):
             return Array.of(self, container).item(self, index)
-        if hasattr(container, "__dpaudit_item__"):
+        if is_own(container, "__dpaudit_item__"):
             return container.__dpaudit_item__(self, index)
         if isinstance(container, Cell) and isinstance(container.function, Table) and concrete(index):
             return self.cell(container, self._each(container, index, operator.getitem, swapped=False))
@@ -1455,9 +1540,10 @@ class Interpreter:
         if (method := self.library.method(self, value, name)) is not None:
             return method
         if isinstance(value, types.ModuleType):
-            if name not in vars(value) and not hasattr(value, name):
-                raise self.refused(f"The module {value.__name__} has no attribute {name}.")
-            return getattr(value, name)
+            # what a subclass or a module's __getattr__ computes may be another each time
+            if type(value) is not types.ModuleType or name not in vars(value):
+                raise self.refused(f"The module {value.__name__} has no attribute {name}, or computes it.")
+            return vars(value)[name]
         if isinstance(value, type):
             if type(value) not in (type, abc.ABCMeta):
                 raise self.refused(f"The class {value.__name__} has a metaclass.")
@@ -1600,6 +1686,12 @@ class Interpreter:
 # --- helpers ---
 
 
+def _full_name(callee: Any) -> str:
+    name = getattr(callee, "__qualname__", None) or type(callee).__name__
+    module = getattr(callee, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
+
+
 def _is_noise(kind: type) -> bool:
     """Whether a class is a distribution of noise of dpaudit or its catalogue; a subclass may be another one."""
     return issubclass(kind, Real) and vars(kind).get("noise_kind") is not None and _is_ours(kind)
@@ -1635,6 +1727,8 @@ def _is_plainly_made(kind: type) -> bool:
         return False
     if _is_ours(kind):
         return True
+    if any(each.default_factory is not MISSING for each in fields(kind)):
+        return False
     made = inspect.getattr_static(kind, "__init__", None), inspect.getattr_static(kind, "__post_init__", None)
     return (
         issubclass(kind, Mechanism) and getattr(getattr(made[0], "__code__", None), "co_filename", "") == "<string>"
@@ -1676,14 +1770,29 @@ def _special(value: Any, name: str) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) else None
 
 
+def _roots() -> tuple[str, ...]:
+    """The folders of dpaudit and its catalogue."""
+    packages = (sys.modules.get(name) for name in ("dpaudit", "dpaudit_algorithms"))
+    return tuple(os.path.dirname(str(each.__file__)) + os.sep for each in packages if each is not None)
+
+
 def _is_ours(value: Any) -> bool:
     """Whether a function or class belongs to dpaudit or its catalogue, whose helpers have no side effects."""
-    return (getattr(value, "__module__", None) or "").partition(".")[0] in ("dpaudit", "dpaudit_algorithms")
+    name = getattr(value, "__module__", None)
+    if type(name) is not str or name.partition(".")[0] not in ("dpaudit", "dpaudit_algorithms"):
+        return False
+    # functools.wraps gives the name of one function to another
+    module = sys.modules.get(name)
+    if isinstance(value, types.FunctionType):
+        kept = vars(value).get("__wrapped__")
+        return value.__code__.co_filename.startswith(_roots()) and (kept is None or _is_ours(kept))
+    found: Any = module
+    for part in getattr(value, "__qualname__", "").split("."):
+        found = getattr(found, part, None)
+    return found is value
 
 
 def _imported(interpreter: Interpreter, name: str, *, whole: bool = False) -> types.ModuleType:
-    import sys
-
     if name not in sys.modules:
         raise interpreter.refused("An import inside the program is not followed.", "Import at the top of the file.")
     return sys.modules[name if whole else name.partition(".")[0]]

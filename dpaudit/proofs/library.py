@@ -11,19 +11,20 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpaudit.proofs import postprocessing
 from dpaudit.proofs.arrays import Array, array, convert, dot, join, kind_of
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
-from dpaudit.proofs.values import Library, Native, Random, Unseen, concrete, is_plain, is_truth
+from dpaudit.proofs.results import Unsupported
+from dpaudit.proofs.values import Answered, Library, Native, Random, Unseen, concrete, is_own, is_plain, is_truth
 from dpaudit.stats import enclosed
 
 MOST_SORTED = 6
@@ -193,13 +194,17 @@ def _abs(interpreter: Interpreter, value: Any) -> Any:
     return value if interpreter.truth(sign) else negative
 
 
+def _math_fabs(interpreter: Interpreter, value: Any) -> Any:
+    return _float(interpreter, _abs(interpreter, value))
+
+
 def _len(interpreter: Interpreter, value: Any) -> Any:
     return interpreter.length(value)
 
 
 def _range(interpreter: Interpreter, *bounds: Any) -> Any:
     bounds = tuple(map(interpreter.plain, bounds))
-    if len(bounds) == 1 and hasattr(bounds[0], "__dpaudit_range__"):
+    if len(bounds) == 1 and is_own(bounds[0], "__dpaudit_range__"):
         return bounds[0].__dpaudit_range__(interpreter)
     if not all(map(concrete, bounds)):
         raise interpreter.refused("A range depends on the data or on noise.")
@@ -211,7 +216,7 @@ def _range(interpreter: Interpreter, *bounds: Any) -> Any:
 
 
 def _enumerate(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
-    if hasattr(values, "__dpaudit_enumerate__"):
+    if is_own(values, "__dpaudit_enumerate__"):
         return values.__dpaudit_enumerate__(interpreter, start)
     interpreter.only_plain(start)
     return enumerate(interpreter.iterate(values), start)
@@ -236,7 +241,7 @@ def _list(interpreter: Interpreter, values: Any = ()) -> Any:
 
 
 def _tuple(interpreter: Interpreter, values: Any = ()) -> Any:
-    if hasattr(values, "__dpaudit_released__"):
+    if is_own(values, "__dpaudit_released__"):
         return values
     return tuple(interpreter.iterate(values))
 
@@ -263,7 +268,7 @@ def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
     if isinstance(value, Array):
         value = _item(interpreter, value)
     if is_symbolic(value):
-        return interpreter.number(value)
+        return interpreter.number(value).typed()
     if not is_plain(value):
         raise interpreter.refused(f"A value of type {type(value).__name__} is made a float.")
     return interpreter.plainly(float, value)
@@ -279,19 +284,28 @@ def _int(interpreter: Interpreter, value: Any = 0) -> Any:
     return interpreter.plainly(int, value)
 
 
-def _numpy_scalar(handler: Handler) -> Handler:
+def _numpy_scalar(handler: Handler, kind: type) -> Handler:
     def of_scalars(interpreter: Interpreter, value: Any) -> Any:
         if isinstance(value, Array | np.ndarray | list | tuple | str):
             raise interpreter.refused("np.float64 or np.int64 of something that is no number is not followed.")
-        return handler(interpreter, value)
+        made = handler(interpreter, value)
+        return interpreter.plainly(kind, made) if isinstance(made, int | float) else made
 
     return of_scalars
 
 
 def truncated(interpreter: Interpreter, value: Any) -> Any:
     """int(value)."""
-    whole = _truncated(interpreter, value)
-    return replace(whole, is_int=True) if isinstance(whole, Form) else whole
+    try:
+        whole = _truncated(interpreter, value)
+    except Unsupported as refusal:
+        if not postprocessing.depends_on_noise(value):
+            raise
+        try:
+            return postprocessing.called(interpreter, int, (value,), {})
+        except Unsupported:
+            raise refusal from None
+    return whole.typed(is_int=True) if isinstance(whole, Form) else whole
 
 
 def _truncated(interpreter: Interpreter, value: Any) -> Any:
@@ -429,7 +443,11 @@ def _math_floor(interpreter: Interpreter, value: Any) -> Any:
     if not is_symbolic(value):
         interpreter.only_plain(value)
         return interpreter.plainly(math.floor, value)
-    return interpreter.floor(interpreter.number(value))
+    return _as_int(interpreter.floor(interpreter.number(value)))
+
+
+def _as_int(value: Any) -> Any:
+    return value.typed(is_int=True) if isinstance(value, Form) else value
 
 
 def _math_ceil(interpreter: Interpreter, value: Any) -> Any:
@@ -437,7 +455,7 @@ def _math_ceil(interpreter: Interpreter, value: Any) -> Any:
         interpreter.only_plain(value)
         return interpreter.plainly(math.ceil, value)
     return interpreter.binary(
-        ast.Mult, -1, interpreter.floor(interpreter.number(value).scaled(Fraction(-1)))
+        ast.Mult, -1, _as_int(interpreter.floor(interpreter.number(value).scaled(Fraction(-1))))
     )
 
 
@@ -487,6 +505,8 @@ def _kind(interpreter: Interpreter, dtype: Any) -> str | None:
 
 def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
     kind = _kind(interpreter, dtype)
+    if isinstance(value, Answered):
+        value = list(value.numbers)
     if not isinstance(value, Array | np.ndarray | list | tuple | range) and not is_symbolic(value) and hasattr(
         value, "__iter__"
     ):
@@ -496,6 +516,9 @@ def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
 
 def _np_asarray(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
     kind = _kind(interpreter, dtype)
+    if isinstance(value, Array) and value.kind == "unknown" and kind is not None:
+        raise interpreter.refused("np.asarray gives the array itself or a copy, by the type of its numbers.",
+                                  "Use np.array, which copies.")
     if isinstance(value, Array) and kind in (None, value.kind):
         return value
     if isinstance(value, np.ndarray):
@@ -699,8 +722,8 @@ def _np_bincount(interpreter: Interpreter, value: Any, *, minlength: Any = 0) ->
         raise interpreter.refused("minlength depends on the data or on noise.")
     for part in parts:
         form = interpreter.number(part)
-        if form.has_noise:
-            raise interpreter.refused("np.bincount of noise is not followed.")
+        if form.has_noise or form.is_mixed:
+            raise interpreter.refused("np.bincount of noise, or of numbers that may be floats, is not followed.")
         low, high = form.extremes()
         if low is None or high is None or low < 0 or not interpreter.is_whole(form):
             raise interpreter.refused("np.bincount of numbers that may be below 0 or no whole numbers.")
@@ -828,7 +851,7 @@ def _np_logical_not(interpreter: Interpreter, value: Any) -> Any:
 def _np_floor(interpreter: Interpreter, value: Any) -> Any:
     def one(each: Any) -> Any:
         floor = _math_floor(interpreter, each)
-        return interpreter.number(floor) if is_symbolic(each) else float(floor)
+        return interpreter.number(floor).typed() if is_symbolic(each) else float(floor)
 
     kind = _joined_kind(interpreter, value)
     if kind not in ("float", "unknown"):
@@ -899,6 +922,7 @@ def _astype(interpreter: Interpreter, value: Array, dtype: Any) -> Array:
 def _tolist(interpreter: Interpreter, value: Array) -> Any:
     if value.values.ndim == 0:
         return value.values[()]
+    # Python's numbers, and not numpy's
     return interpreter.own([
         _tolist(interpreter, Array(part, value.kind)) if isinstance(part, np.ndarray) else part
         for part in value.values
@@ -930,7 +954,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
             raise interpreter.refused(f"The generator's method {name} is not followed.",
                                "Use laplace, exponential, gumbel, geometric, random or integers.")
         return Native(name, lambda *args, **keywords: draw(interpreter, *args, **keywords))
-    if hasattr(value, "__dpaudit_method__"):
+    if is_own(value, "__dpaudit_method__"):
         return value.__dpaudit_method__(interpreter, name)
     if type(value) is list:
         function = _LIST.get(name)
@@ -1217,7 +1241,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     builtins.iter: _iter, builtins.isinstance: _isinstance, builtins.print: _print, builtins.str: _plain(str),
     builtins.repr: _plain(repr), builtins.divmod: _plain(divmod), builtins.pow: _plain(pow), builtins.chr: _plain(chr),
     builtins.ord: _plain(ord),
-    math.fsum: _fsum, enclosed.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _abs,
+    math.fsum: _fsum, enclosed.fsum: _fsum, math.floor: _math_floor, math.ceil: _math_ceil, math.fabs: _math_fabs,
     itertools.chain: _chain, itertools.pairwise: _pairwise, itertools.accumulate: _accumulate,
     itertools.islice: _islice,
     itertools.product: _itertool(itertools.product), itertools.combinations: _itertool(itertools.combinations),
@@ -1234,7 +1258,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     np.logical_or: _np_logical(ast.BitOr), np.logical_not: _np_logical_not, np.floor: _np_floor,
     np.add: _np_operation(ast.Add), np.subtract: _np_operation(ast.Sub), np.multiply: _np_operation(ast.Mult),
     np.divide: _np_operation(ast.Div), np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
-    np.copy: _copy, np.float64: _numpy_scalar(_float), np.int64: _numpy_scalar(_int),
+    np.copy: _copy, np.float64: _numpy_scalar(_float, np.float64), np.int64: _numpy_scalar(_int, np.int64),
     np.sqrt: _np_plain(math.sqrt), np.exp: _np_plain(math.exp), np.log: _np_plain(math.log),
 }
 for _function in (

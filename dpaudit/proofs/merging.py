@@ -45,7 +45,7 @@ def merged(paths: Sequence[Finished]) -> list[Finished] | None:
     """
     if len({path.draws for path in paths}) != 1 or any(draw.is_whole for draw in paths[0].draws):
         return None
-    if any(path.coins or path.maxima for path in paths):
+    if any(path.coins or path.maxima or path.post_processed for path in paths):
         return None
     groups: dict[object, list[Finished]] = {}
     for path in paths:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from dpaudit.proofs.forms import Cell, Condition, Draw, Form
+from dpaudit.proofs.forms import Cell, Condition, Draw, Form, Made, PostProcessed
 from dpaudit.proofs.results import Place, Unsupported
 
 MOST_DRAWS = 2_000
 """Draws on a path beyond which it is not followed."""
+MOST_DECISIONS = 2_000
+"""The same for decisions."""
 RowKind: TypeAlias = Literal["keep", "equal"]
 
 
@@ -84,6 +86,9 @@ class Finished:
         coins: the probability of each other random choice that was made on it.
         splits: the probability of each comparison of a uniform draw with a constant, given those before.
         maxima: the largest numbers that were kept as one number.
+        post_processed: what was computed from released numbers; equal where one computation gives it.
+        post_decided: decisions on what was computed from released numbers.
+        cuts: numbers that records were compared with.
         output: the output's parts that depend neither on data nor on noise; hashable.
         result: the output as the interpreter has it.
     """
@@ -95,6 +100,9 @@ class Finished:
     coins: tuple[Fraction, ...]
     splits: tuple[Fraction, ...]
     maxima: tuple[Maximum, ...]
+    post_processed: tuple[object, ...]
+    post_decided: tuple[tuple[PostProcessed, bool], ...]
+    cuts: frozenset[Fraction]
     output: Any
     result: Any
 
@@ -106,7 +114,7 @@ class Finished:
     @property
     def is_finite(self) -> bool:
         """Whether nothing on it depends on noise, other than on how uniform draws compare with constants."""
-        return not self.maxima and all(
+        return not self.maxima and not self.post_processed and all(
             row.kind == "keep" and not row.form.has_data and _is_uniform(row.form, self.draws) for row in self.rows
         )
 
@@ -140,6 +148,14 @@ class Path:
         self.intervals: dict[int, tuple[Fraction, Fraction]] = {}
         """In which a uniform draw of this path is known to be."""
         self.known: dict[object, set[str]] = {}
+        self.post_processed: dict[object, PostProcessed] = {}
+        """Values computed from released numbers, by what computes them from what."""
+        self.post_decided: dict[int, tuple[PostProcessed, bool]] = {}
+        """Decisions on them, by their places."""
+        self.cuts: set[Fraction] = set()
+        """Numbers that records were compared with."""
+        self.released: dict[object, int] = {}
+        """The rows of released numbers, by the keys of these."""
         self.steps = 0
         """Expressions and statements evaluated on it."""
         self.merging = 0
@@ -154,6 +170,8 @@ class Path:
             chosen = self.given[index]
         else:
             chosen = 0
+            if index >= MOST_DECISIONS:
+                raise Unsupported(f"More than {MOST_DECISIONS:,} decisions on one path.")
             self.open += [(*self.decisions, other) for other in range(1, options)]
         self.decisions.append(chosen)
         return chosen
@@ -253,6 +271,52 @@ class Path:
             return
         self.rows.append(Row("equal", form, False, place))
 
+    def post_process(
+        self, name: str, function: Callable[..., Any], args: Sequence[Any], made: Made, place: Place, *,
+        is_positive: bool = False,
+    ) -> PostProcessed:
+        """A value computed from noisy numbers, which are released by it, and from constants.
+
+        Whatever it is, it is the same on D′ if these numbers are.
+
+        Args:
+            name: of the function: one name is one function.
+            function: gives the same for equal numbers, whatever their types.
+            args: forms that depend on noise, post-processed values, and plain values.
+            made: the type of the value.
+            place: the line.
+            is_positive: whether the value is above 0.
+        """
+        key = name, made, tuple(self._released(arg, place) for arg in args)
+        if key not in self.post_processed:
+            self.post_processed[key] = PostProcessed(
+                len(self.post_processed), function, tuple(args), made, is_positive
+            )
+        return self.post_processed[key]
+
+    def _released(self, value: Any, place: Place) -> object:
+        """A name of what a post-processed value is computed from; one name is one value on D and on D′."""
+        if isinstance(value, PostProcessed):
+            return "post-processed", value.place
+        if not isinstance(value, Form):
+            return type(value).__name__, repr(value)
+        if not value.has_data and not value.has_noise:
+            return "number", value.constant
+        if self.merging:
+            raise CannotMerge
+        key = value.key()
+        if key not in self.released:
+            self.released[key] = len(self.rows)
+            self.release(value, place)
+        return "row", self.released[key]
+
+    def decide_post_processed(self, value: PostProcessed) -> bool:
+        """Whether a post-processed value counts as true: D and D′ agree, and either may be."""
+        known = self.post_decided.get(value.place)
+        if known is None:
+            known = self.post_decided[value.place] = value, self.choose(2) == 0
+        return known[1]
+
     def decide(self, condition: Condition | Cell, place: Place) -> bool:
         """Whether a condition holds on this path."""
         if isinstance(condition, Cell):
@@ -348,13 +412,18 @@ def explore(
     while waiting:
         path = Path(waiting.pop(), whole_maxima)
         output, result = run(path)
+        decided = tuple(path.post_decided.values())
+        if path.post_processed:
+            # one output only where it is computed from released numbers alike
+            output = output, tuple(path.post_processed), tuple((value.place, holds) for value, holds in decided)
         if maxima_at is not None:
             maxima_at |= path.maxima_at
         waiting += path.open
         finished.append(
             Finished(
                 tuple(path.decisions), tuple(path.draws), tuple(path.drawn_after), path.finished_rows(),
-                tuple(path.coins), tuple(path.splits), tuple(path.maxima), output, result,
+                tuple(path.coins), tuple(path.splits), tuple(path.maxima), tuple(path.post_processed), decided,
+                frozenset(path.cuts), output, result,
             )
         )
         steps += path.steps

@@ -17,7 +17,7 @@ from dpaudit.language.mechanism import Mechanism
 from dpaudit.language.query import Query
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import Cell, Condition, Form
+from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed
 from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
@@ -66,7 +66,11 @@ def symbols(scope: Scope, n: int, container: Container) -> Any:
         case Asked():
             return unseen(scope)
         case Answers():
-            values: list[Any] = [Form(records={index: Piecewise.identity(None, None)}) for index in range(n)]
+            # answers may be ints or floats
+            mixed = container != "vector"
+            values: list[Any] = [
+                Form(records={index: Piecewise.identity(None, None)}, is_mixed=mixed) for index in range(n)
+            ]
         case Records():
             identity = Piecewise.identity(exactly(scope.low), exactly(scope.high))
             values = [Form(records={index: identity}) for index in range(n)]
@@ -125,7 +129,8 @@ def run(
 def refusals(interpreter: Interpreter) -> Iterator[None]:
     """Errors while a program is followed, as `Unsupported` with the line."""
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     except CannotMerge:
         raise Unsupported(
             "A number that depends on one record takes values that are not one number.", "", interpreter.here
@@ -154,10 +159,18 @@ def answers_queries(mechanism: Mechanism) -> bool:
     if not isinstance(queries, tuple) or not queries or not isinstance(method, types.FunctionType):
         return False
     node = source_of(method).node
-    body = [each for each in node.body if not isinstance(each, ast.Expr)] if isinstance(node, ast.FunctionDef) else []
-    if len(body) != 1 or len(node.args.args) != 2:
+    if not isinstance(node, ast.FunctionDef) or method.__globals__.get("tuple", tuple) is not tuple:
         return False
-    data = node.args.args[1].arg
+    given = node.args
+    if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults or node.decorator_list:
+        return False
+    names = [each.arg for each in given.args]
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if len(body) != 1 or len(names) != 2 or names[0] != "self":
+        return False
+    if {"tuple", "query", "answer"} & {*names, *method.__code__.co_freevars}:
+        return False
+    data = names[1]
     plain = ast.parse(f"return tuple(answer for query in self.queries for answer in query({data}))").body[0]
     return ast.dump(body[0]) == ast.dump(plain) and all(
         isinstance(each, Query) and exactly(each.sensitivity) == 1 and each.coordinates == 1 for each in queries
@@ -188,6 +201,8 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             return "dict", tuple((name_of(key), released(interpreter, part)) for key, part in value.items())
         case set() | frozenset() if type(value) in (set, frozenset):
             return type(value).__name__, tuple(sorted(map(name_of, value), key=repr))
+        case PostProcessed():
+            return "post-processed", value.place
         case Solution():
             return "solution", value.of, value.place
         case Noise() | Random() | Native() | Bound() | Started():

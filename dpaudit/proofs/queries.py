@@ -111,7 +111,9 @@ def answered(scope: Asked, answers: tuple[float, ...]) -> Iterator[object]:
 
 
 def _numbers(start: int, stop: int) -> tuple[Form, ...]:
-    return tuple(Form(records={index: Piecewise.identity(None, None)}) for index in range(start, stop))
+    return tuple(
+        Form(records={index: Piecewise.identity(None, None)}, is_mixed=True) for index in range(start, stop)
+    )
 
 
 def _stated(subject: Any, scope: Queries) -> Stated:

@@ -27,9 +27,10 @@ from dpaudit.language.distributions.real import Integer
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import KINDS, Cell, Condition, Form
+from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, PostProcessed
 from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
+from dpaudit.proofs.postprocessing import Unclear, candidates
 from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.queries import answered
 from dpaudit.proofs.results import Unsupported
@@ -465,6 +466,9 @@ class Followed:
             for path, rows in paths:
                 here = state.with_maxima(path) if path.maxima else state
                 holds = self._holds(rows, {} if path.maxima else known, here)
+                if holds is not False and path.post_decided:
+                    decided = here.decides(path)
+                    holds = decided if holds or decided is False else None
                 if holds:
                     certain.append((path, here))
                 elif holds is None:
@@ -527,6 +531,31 @@ class State:
             state = State(self.data, noise)
         return state
 
+    def candidates(self, value: PostProcessed) -> list[Any]:
+        """The values that a post-processed value may have; none where it is not clear.
+
+        Floats that are rounded otherwise may give another one.
+        """
+        def number(form: Form) -> tuple[Fraction, float]:
+            found = self.value(form)
+            return found.number, max(found.rounding, CLOSE * (1 + abs(float(found.number))))
+
+        try:
+            return candidates(value, number)
+        except Unclear:
+            return []
+
+    def decides(self, path: Finished) -> bool | None:
+        """Whether post-processed values decide as on a path; None where that is not clear."""
+        result: bool | None = True
+        for value, holds in path.post_decided:
+            found = {bool(each) for each in self.candidates(value)}
+            if found == {not holds}:
+                return False
+            if found != {holds}:
+                result = None
+        return result
+
     def value(self, form: Form) -> Value:
         """A form's value."""
         terms: list[Fraction] = [form.constant]
@@ -559,6 +588,8 @@ def agrees(result: Any, output: Any, state: State) -> bool:
     match result:
         case Solution():
             return type(output) is int and output == result.place
+        case PostProcessed():
+            return _is_candidate(state.candidates(result), output)
         case Form():
             value = state.value(result)
             return _is_number(output) and _is_near(value.number, output, value.rounding)
@@ -598,6 +629,19 @@ def agrees(result: Any, output: Any, state: State) -> bool:
     return type(output) is type(result) and (bool(output == result) or repr(output) == repr(result))
 
 
+def _is_candidate(found: Sequence[Any], output: Any) -> bool:
+    """Whether an output is one of the values that a post-processed value may have, or between them."""
+    if not found or isinstance(found[0], str):
+        return not found or (isinstance(output, str) and (output in found or len(set(found)) > 1))
+    if isinstance(found[0], bool | np.bool_):
+        return isinstance(output, bool | np.bool_) and bool(output) in {bool(each) for each in found}
+    numbers = [float(each) for each in found]
+    if not _is_number(output) or not all(map(math.isfinite, numbers)):
+        return _is_number(output)
+    far = CLOSE * (1 + max(map(abs, numbers)))
+    return min(numbers) - far <= float(output) <= max(numbers) + far
+
+
 # --- data ---
 
 
@@ -623,6 +667,10 @@ def special_points(scope: Scope, finished: Sequence[Finished]) -> list[float]:
     points = {exactly(scope.low), exactly(scope.high)} if isinstance(scope, Records) else {
         Fraction(0), Fraction(1), Fraction(-1),
     }
+    cuts = sorted({cut for path in finished for cut in path.cuts})
+    points.update(cuts)
+    # a band between two comparisons
+    points.update((low + high) / 2 for low, high in itertools.pairwise(cuts))
     seen: set[object] = set()
     for path in finished:
         for row in path.rows:

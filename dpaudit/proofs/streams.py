@@ -283,6 +283,7 @@ class Loop:
 
     def _follow(self, number: int, path: Path) -> tuple[int | None, tuple[int, ...]]:
         interpreter = Interpreter(path, LIBRARY)
+        interpreter.of_stream = True
         if isinstance(self.target, Mechanism) and answers_queries(self.target):
             interpreter.answering = self.target
         with refusals(interpreter):
@@ -308,7 +309,7 @@ class Loop:
             loop = self.body[self.at]
             assert isinstance(loop, ast.For)
             if not self.ending:
-                answer = Form(records={0: Piecewise.identity(None, None)})
+                answer = Form(records={0: Piecewise.identity(None, None)}, is_mixed=True)
                 interpreter.step(loop, scope)
                 interpreter.assign(loop.target, (Public(), answer) if self.numbered else answer, scope)
                 try:

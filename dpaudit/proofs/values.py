@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
+from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed, is_symbolic
 from dpaudit.proofs.sources import Source
 
 NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
@@ -108,6 +109,27 @@ class Unseen:
 
     def __dpaudit_method__(self, interpreter: Any, name: str) -> Any:
         raise self.refused(interpreter)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The answers of a query: a tuple or an array, so only what is the same for both is followed."""
+
+    numbers: tuple[Form, ...]
+
+    def __dpaudit_items__(self, interpreter: Any) -> Any:
+        return iter(self.numbers)
+
+    def __dpaudit_length__(self, interpreter: Any) -> int:
+        return len(self.numbers)
+
+    def __dpaudit_item__(self, interpreter: Any, index: Any) -> Form:
+        if type(index) is not int or not -len(self.numbers) <= index < len(self.numbers):
+            raise interpreter.refused("This index of a query's answers is not followed.")
+        return self.numbers[index]
+
+    def __dpaudit_method__(self, interpreter: Any, name: str) -> Any:
+        raise interpreter.refused("The answers of a query may be a tuple or an array.", "Write tuple(…) first.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,11 +246,18 @@ def name_of(value: Any) -> tuple[str, object]:
     return type(value).__name__, repr(value) if is_deep_plain(value) else id(value)
 
 
+def is_own(value: Any, method: str) -> bool:
+    """Whether a value is the interpreter's own, and its class has a method: the user's objects may say so of any."""
+    kind = type(value)
+    module = sys.modules.get(kind.__module__) if kind.__module__.startswith("dpaudit.proofs.") else None
+    return getattr(module, kind.__qualname__, None) is kind and hasattr(kind, method)
+
+
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
     if is_symbolic(value) or isinstance(value, _SYMBOLS):
         return False
-    if hasattr(type(value), "__dpaudit_items__") or hasattr(type(value), "__dpaudit_array__"):
+    if is_own(value, "__dpaudit_items__") or is_own(value, "__dpaudit_array__"):
         return False
     if isinstance(value, list | tuple | set | frozenset):
         return all(map(concrete, value))
@@ -241,7 +270,9 @@ def concrete(value: Any) -> bool:
 
 def is_truth(value: Any) -> bool:
     """Whether a value is True or False, or depends on data or noise and is."""
-    return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition)
+    return isinstance(value, bool | np.bool_ | Condition) or (isinstance(value, Cell) and value.is_condition) or (
+        isinstance(value, PostProcessed) and value.made == "truth"
+    )
 
 
 def plain(value: Any) -> bool:

@@ -11,7 +11,16 @@ import pytest
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records, Stream
-from tests.proofs import attacks_alike, attacks_hidden, attacks_language, attacks_late, attacks_numpy, attacks_streams
+from tests.proofs import (
+    attacks_alike,
+    attacks_hidden,
+    attacks_language,
+    attacks_late,
+    attacks_numpy,
+    attacks_postprocessing,
+    attacks_streams,
+    attacks_types,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +66,14 @@ def test_language(program: Any) -> None:
     ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_hidden(program: Any, scope: Any) -> None:
+    assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("program", "scope"), [*attacks_types.PROGRAMS, *attacks_postprocessing.PROGRAMS],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_types_and_post_processing(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
 
 

@@ -24,9 +24,6 @@ EXPECTED_UNKNOWN = {
     "state_in_a_local_object",
     "cached_scale",
     # noisy numbers that are rounded or made a string
-    "rounded_and_clipped",
-    "rounded_sum",
-    "nested_decisions",
     # −∞ as a number
     "running_maximum",
     # streams that are read by index, and `out += [...]`

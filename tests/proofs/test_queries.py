@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpaudit
@@ -401,3 +402,119 @@ class AskingBeside(AboveThreshold):
 
 def test_no_answer_is_released_beside_the_stream() -> None:
     assert isinstance(dpaudit.prove(AskingBeside(1.0, 3.0, (Count(0), Count(1))), epsilon=100, refute=False), Unknown)
+
+
+@dataclass(frozen=True)
+class AsArray(Query):
+    """Two counts, in an array: h + h is twice the counts, and of tuples it would be both one after the other."""
+
+    @property
+    def sensitivity(self) -> float:
+        return 2.0
+
+    @property
+    def coordinates(self) -> int:
+        return 2
+
+    def __call__(self, dataset: Any) -> Any:
+        return np.array([list(dataset).count(0), list(dataset).count(1)])
+
+
+@dataclass(frozen=True)
+class FourTimes(Mechanism):
+    first: Query
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, S: Any) -> Program:
+        h: Any = self.first(S)
+        h = h + h + h + h
+        a = yield Laplace(h[0], 2)
+        b = yield Laplace(h[1], 2)
+        return a, b
+
+
+@dataclass(frozen=True)
+class Added(Mechanism):
+    first: Query
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, S: Any) -> Program:
+        h = self.first(S)
+        a = yield Laplace(h[0], 2)
+        b = yield Laplace(h[1], 2)
+        return a + b, len(h), sum(1 for _ in h)
+
+
+def test_the_answers_of_a_query_may_be_an_array() -> None:
+    assert isinstance(dpaudit.prove(FourTimes(AsArray()), refute=False), Unknown)
+    assert isinstance(dpaudit.prove(Added(AsArray()), refute=False), Proof)
+
+
+@dataclass(frozen=True)
+class AnswersOfNothing(Mechanism):
+    """A solution may be None."""
+
+    first: Query
+    quality: Quality
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, S: Any) -> Program:
+        place = yield self.quality(S).softmax(0.25)
+        (a,) = self.first(S)
+        return a if place is None else 0
+
+
+def test_a_solution_may_be_none() -> None:
+    assert isinstance(dpaudit.prove(AnswersOfNothing(Count(1), Multiplicity((None, 1))), refute=False), Unknown)
+
+
+@dataclass(frozen=True)
+class OneAnswer(Mechanism):
+    queries: Any
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def answers(self, data: Any) -> Any:
+        return tuple(answer for query in self.queries for answer in query(data))
+
+    def run(self, S: Any) -> Program:
+        out = []
+        for a in self.answers(S):
+            b = yield Laplace(a, 1)
+            out.append(b)
+            break
+        return out
+
+
+@dataclass(frozen=True)
+class Rebinding(OneAnswer):
+    def answers(self, data: Any) -> Any:
+        (data := [*data] * 100)
+        return tuple(answer for query in self.queries for answer in query(data))
+
+
+def hundredfold(values: Any) -> Any:
+    return [100 * each for each in values]
+
+
+@dataclass(frozen=True)
+class Shadowing(OneAnswer):
+    def answers(self, data: Any, *, tuple: Any = hundredfold) -> Any:
+        return tuple(answer for query in self.queries for answer in query(data))
+
+
+@pytest.mark.parametrize("kind", [Rebinding, Shadowing])
+def test_a_method_that_only_looks_like_the_answers_of_queries(kind: Any) -> None:
+    assert isinstance(dpaudit.prove(OneAnswer((Count(1),)), refute=False), Proof)
+    assert isinstance(dpaudit.prove(kind((Count(1),)), refute=False), Unknown)
