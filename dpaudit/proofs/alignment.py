@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -129,10 +129,12 @@ def cheapest(
         raise NoShift(next((row for row, each in zip(constraints, vector, strict=True) if each), None), vector)
     goal = sum(abs(value) / float(draws[index].scale) for index, value in zip(used, solution, strict=True))
     best: tuple[Fraction, Vector] | None = None
+    movable = [index for index in used if draws[index].moves != "none" and not draws[index].is_whole]
     for denominator in DENOMINATORS:
         shift = list(zero)
         for index, value in zip(used, solution, strict=True):
             shift[index] = Fraction(value).limit_denominator(1 if draws[index].is_whole else denominator)
+        shift = exact_in_equations(movable, constraints, vector, shift)
         prices = [price(draw, each) for draw, each in zip(draws, shift, strict=True)]
         if all(each is not None for each in prices) and keeps(constraints, vector, shift):
             cost = sum((each for each in prices if each is not None), Fraction(0))
@@ -143,6 +145,36 @@ def cheapest(
     if best is None:
         raise Unsupported("The solver's shift of the noise could not be confirmed with exact numbers.")
     return best
+
+
+def exact_in_equations(
+    movable: Collection[int], constraints: Sequence[Constraint], vector: Vector, shift: Sequence[Fraction]
+) -> list[Fraction]:
+    """A shift near to the given one that keeps every row that may not change, if that can be had by elimination.
+
+    Args:
+        movable: the draws that may be shifted by any number.
+        constraints, vector: the rows and their difference.
+        shift: near to one that keeps them.
+    """
+    moved = list(shift)
+    pivots: list[tuple[int, dict[int, Fraction], Fraction]] = []
+    for row, difference in zip(constraints, vector, strict=True):
+        if not row.equal:
+            continue
+        noise, right = dict(row.noise), -difference
+        for pivot, other, bound in pivots:
+            if factor := noise.get(pivot, Fraction(0)) / other[pivot]:
+                for index, coefficient in other.items():
+                    noise[index] = noise.get(index, Fraction(0)) - factor * coefficient
+                right -= factor * bound
+        free = next((index for index, coefficient in noise.items() if coefficient and index in movable), None)
+        if free is not None:
+            pivots.append((free, noise, right))
+    for pivot, noise, right in reversed(pivots):
+        rest = sum((c * moved[index] for index, c in noise.items() if index != pivot), Fraction(0))
+        moved[pivot] = (right - rest) / noise[pivot]
+    return moved
 
 
 def _solved(

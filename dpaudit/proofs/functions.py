@@ -173,7 +173,7 @@ class Piecewise(RecordFunction):
         return Piecewise(tuple(cuts), at, tuple(between), self.bounded, self.is_condition)
 
     def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
-        if isinstance(other, Rounded):
+        if isinstance(other, Rounded | Curved):
             return other.combined(self, b, a)
         if not isinstance(other, Piecewise):
             assert isinstance(other, Fraction)
@@ -227,18 +227,42 @@ class Piecewise(RecordFunction):
             fine.cuts, tuple(ONE if holds(value, 0) else ZERO for value in fine.at), tuple(between), self.bounded, True
         ).simplified()
 
-    def times(self, other: RecordFunction) -> Piecewise:
+    def times(self, other: RecordFunction) -> RecordFunction:
+        if isinstance(other, Curved):
+            return other.times(self)
         if not isinstance(other, Piecewise):
             raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
         left, right = self.refined(other.cuts), other.refined(self.cuts)
         between = []
         for (s, c), (t, d) in zip(left.between, right.between, strict=True):
             if s and t:
-                raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
+                if not self.bounded:
+                    raise Unsupported("A product of two numbers that depend on a record is not linear.", _FINITE)
+                return product(self, other, left._product_range(right))
             between.append((s * d + t * c, c * d))
         return Piecewise(
             left.cuts, tuple(x * y for x, y in zip(left.at, right.at, strict=True)), tuple(between), self.bounded
         ).simplified()
+
+    def _product_range(self, other: Piecewise) -> tuple[Fraction, Fraction]:
+        """The extremes of the product with a function that has the same cuts."""
+        found = [x * y for x, y in zip(self.at, other.at, strict=True)]
+        for (low, high), (s, c), (t, d) in zip(self._intervals(), self.between, other.between, strict=True):
+            assert low is not None
+            assert high is not None
+            places = [low, high]
+            if s and t and low < (vertex := -(s * d + t * c) / (2 * s * t)) < high:
+                places.append(vertex)
+            found += [(s * place + c) * (t * place + d) for place in places]
+        return min(found), max(found)
+
+    def value(self, record: Fraction) -> Fraction:
+        """The value at a record."""
+        for cut, value in zip(self.cuts, self.at, strict=True):
+            if record == cut:
+                return value
+        slope, intercept = self.between[sum(cut < record for cut in self.cuts) - self.bounded]
+        return slope * record + intercept
 
     def floored(self) -> RecordFunction:
         if not self.bounded and not self.cuts and self.between[0][0]:
@@ -358,6 +382,135 @@ class Rounded(RecordFunction):
         return self.slope, self.intercept, self.factor, self.shift
 
 
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """A function of a record that is not linear, of which its values' interval is known.
+
+    Args:
+        key: equal for equal functions.
+        low, high: bounds on its values.
+        value: at a record, up to rounding.
+    """
+
+    key: object
+    low: Fraction
+    high: Fraction
+    value: Callable[[Fraction], Fraction]
+
+
+@dataclass(frozen=True, eq=False)
+class Curved(RecordFunction):
+    """A piecewise linear function plus multiples of atoms, on an interval.
+
+    Nothing is known of two atoms of one record but their intervals, which can only raise ε.
+
+    Args:
+        base: the linear part.
+        atoms: with their coefficients, which are not 0; in the order of their keys.
+    """
+
+    base: Piecewise
+    atoms: tuple[tuple[Atom, Fraction], ...]
+    is_condition: bool = False
+
+    def combined(self, other: RecordFunction | Fraction, a: Fraction, b: Fraction) -> RecordFunction:
+        if isinstance(other, Table | Rounded):
+            raise Unsupported(_CURVED, _FINITE)
+        base = self.base.combined(other.base if isinstance(other, Curved) else other, a, b)
+        found = {atom.key: (atom, a * factor) for atom, factor in self.atoms}
+        for atom, factor in other.atoms if isinstance(other, Curved) else ():
+            found[atom.key] = atom, found.get(atom.key, (atom, ZERO))[1] + b * factor
+        atoms = tuple(
+            sorted(((atom, factor) for atom, factor in found.values() if factor), key=lambda each: repr(each[0].key))
+        )
+        assert isinstance(base, Piecewise)
+        return Curved(base, atoms) if atoms else base
+
+    def compared(self, symbol: str) -> RecordFunction:
+        raise Unsupported("A number that is not linear in a record is compared before noise is added.", _FINITE)
+
+    def times(self, other: RecordFunction) -> RecordFunction:
+        if not isinstance(other, Piecewise | Curved):
+            raise Unsupported(_CURVED, _FINITE)
+        (a, b), (c, d) = self.extremes(), other.extremes()
+        assert c is not None
+        assert d is not None
+        ends = a * c, a * d, b * c, b * d
+        return product(self, other, (min(ends), max(ends)))
+
+    def floored(self) -> RecordFunction:
+        raise Unsupported("A number that is not linear in a record is rounded.", _FINITE)
+
+    def constant(self) -> Fraction | None:
+        return None
+
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        low, high = self.base.extremes()
+        assert low is not None
+        assert high is not None
+        for atom, factor in self.atoms:
+            ends = factor * atom.low, factor * atom.high
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    def numbers(self) -> list[Fraction]:
+        return [*self.base.numbers(), *(factor for _, factor in self.atoms)]
+
+    def key(self) -> object:
+        return "curved", self.base.key(), tuple((atom.key, factor) for atom, factor in self.atoms)
+
+    def value(self, record: Fraction) -> Fraction:
+        """The value at a record, up to rounding."""
+        return self.base.value(record) + sum((factor * atom.value(record) for atom, factor in self.atoms), ZERO)
+
+
+def product(one: Piecewise | Curved, other: Piecewise | Curved, extremes: tuple[Fraction, Fraction]) -> Curved:
+    """The product of two functions of a record, which is not linear, with its extremes."""
+    key = ("*", *sorted((one.key(), other.key()), key=repr))
+    return curved(Atom(key, *extremes, lambda record: one.value(record) * other.value(record)), one)
+
+
+def curved(atom: Atom, like: Piecewise | Curved) -> Curved:
+    """An atom as a function on the interval of another one."""
+    base = like.base if isinstance(like, Curved) else like
+    nothing = base.combined(ZERO, ZERO, ZERO)
+    assert isinstance(nothing, Piecewise)
+    return Curved(nothing.simplified(), ((atom, ONE),))
+
+
+def rising(name: str, function: Callable[[float], float], of: RecordFunction) -> Curved:
+    """A function that rises, such as exp, of a number that depends on a record.
+
+    Raises:
+        Unsupported: the number is not on an interval, or the function has no value there.
+    """
+    if not isinstance(of, Piecewise | Curved):
+        raise Unsupported(_CURVED, _FINITE)
+    low, high = of.extremes()
+    if low is None or high is None:
+        raise Unsupported(_CURVED, _FINITE)
+    try:
+        first, last = float(low), float(high)
+        first, last = _down(first) if Fraction(first) > low else first, _up(last) if Fraction(last) < high else last
+        bounds = Fraction(_down(_down(function(first)))), Fraction(_up(_up(function(last))))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise Unsupported(f"{name} is not finite for some record.", "Clip the record first.") from None
+    return curved(Atom((name, of.key()), *bounds, lambda record: Fraction(function(float(of.value(record))))), of)
+
+
+def _down(value: float) -> float:
+    return math.nextafter(value, -math.inf)
+
+
+def _up(value: float) -> float:
+    return math.nextafter(value, math.inf)
+
+
+_CURVED = "A function of a record that is not linear has no bounds here."
 _FINITE = "Give a finite domain of records."
 
 

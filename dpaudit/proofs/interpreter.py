@@ -81,6 +81,8 @@ from dpaudit.stats import enclosed
 MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
 MOST_EXPONENT = 1_000
+MOST_FACTORS = 9
+"""Equal factors of a power of a record, less one, beyond which it is not followed."""
 LONGEST = 1_000_000
 """Items of a sequence that is repeated."""
 DEEPEST = 60
@@ -362,8 +364,11 @@ class Interpreter:
             quotient = self.number(self.floor(x.scaled(1 / y.constant)))
             made = quotient if operation is ast.FloorDiv else x.plus(quotient, -y.constant)
             return made.typed(is_int=x.is_int and y.is_int, is_mixed=x.is_mixed or y.is_mixed)
-        if operation is ast.Pow and right in (1, 2) and type(right) in (int, float):
-            return left if right == 1 else x.times(x)
+        if operation is ast.Pow and type(right) in _NUMBERS and right in range(1, MOST_FACTORS):
+            power = x
+            for _ in range(int(right) - 1):
+                power = power.times(x)
+            return power.typed(is_int=x.is_int and isinstance(right, int | np.integer), is_mixed=x.is_mixed)
         symbol = _SYMBOLS.get(operation, operation.__name__)
         raise self.refused(f"The operator {symbol} of a number that depends on the data or on noise.", _LINEAR)
 
@@ -1798,6 +1803,7 @@ def _imported(interpreter: Interpreter, name: str, *, whole: bool = False) -> ty
     return sys.modules[name if whole else name.partition(".")[0]]
 
 
+@functools.lru_cache(maxsize=2_000)
 def yields(node: ast.FunctionDef) -> bool:
     waiting: list[ast.AST] = list(node.body)
     while waiting:
@@ -1872,6 +1878,7 @@ _SYMBOLS: dict[type[ast.operator], str] = {
 _PLAIN_LOOKUP = inspect.getattr_static(object, "__getattribute__")
 _OF_PUBLIC = (tuple, list, len, sum, max, min, any, all, sorted, str, np.array, np.asarray)
 """Functions that make no more of what was released than a function of it."""
+_NUMBERS = (int, float, np.int64, np.float64)
 _CACHED = enclosed.cached(1)(lambda: None).__code__
 """The code of functions that dpaudit's `cached` makes."""
 _STATE = "Keep all state inside the function."

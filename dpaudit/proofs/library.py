@@ -20,7 +20,7 @@ from dpaudit.proofs import postprocessing
 from dpaudit.proofs.arrays import Array, array, convert, dot, join, kind_of
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
-from dpaudit.proofs.functions import Table
+from dpaudit.proofs.functions import Table, rising
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.results import Unsupported
@@ -408,8 +408,18 @@ def _print(interpreter: Interpreter, *values: Any, **keywords: Any) -> None:
     raise interpreter.refused("The program prints.", "Remove the print.")
 
 
+_RISING = (
+    math.exp, math.expm1, math.log, math.log2, math.log10, math.log1p, math.sqrt,
+)
+"""Functions of a record on an interval that are bounded by their values at its ends."""
+
+
 def _plain(function: Callable[..., Any]) -> Handler:
     def handler(interpreter: Interpreter, *values: Any, **keywords: Any) -> Any:
+        if function in _RISING and len(values) == 1 and not keywords and isinstance(values[0], Form):
+            single = values[0].single()
+            if single is not None and not isinstance(single[1], Table):
+                return Form(records={single[0]: rising(function.__name__, function, single[1])})
         if function not in (str, repr):
             values = tuple(map(interpreter.plain, values))
         elif not all(isinstance(value, str) or (function is str and type(value) is int) for value in values):
@@ -432,6 +442,8 @@ def _np_plain(function: Callable[..., Any]) -> Handler:
     plain = _plain(function)
 
     def handler(interpreter: Interpreter, value: Any) -> Any:
+        if isinstance(value, Array | np.ndarray):
+            return Array.each(interpreter, lambda each: handler(interpreter, each), value, kind="float")
         if is_truth(value):
             raise interpreter.refused("numpy computes a function of a condition with 16 bits.", "Write float(...).")
         return plain(interpreter, value)
@@ -872,6 +884,10 @@ def _np_operation(operation: type[ast.operator]) -> Handler:
     return handler
 
 
+def _np_square(interpreter: Interpreter, value: Any) -> Any:
+    return _np_operation(ast.Mult)(interpreter, value, value)
+
+
 def _np_sort(interpreter: Interpreter, value: Any) -> Array:
     mine = Array.of(interpreter, value)
     if mine.values.ndim != 1:
@@ -1257,9 +1273,12 @@ _FUNCTIONS: dict[Any, Handler] = {
     np.count_nonzero: _reduction(_np_count_nonzero, lambda kind: "int"), np.logical_and: _np_logical(ast.BitAnd),
     np.logical_or: _np_logical(ast.BitOr), np.logical_not: _np_logical_not, np.floor: _np_floor,
     np.add: _np_operation(ast.Add), np.subtract: _np_operation(ast.Sub), np.multiply: _np_operation(ast.Mult),
-    np.divide: _np_operation(ast.Div), np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
+    np.divide: _np_operation(ast.Div), np.square: _np_square,
+    np.sort: _np_sort, np.argsort: _np_argsort, np.dot: dot, np.ravel: _np_ravel,
     np.copy: _copy, np.float64: _numpy_scalar(_float, np.float64), np.int64: _numpy_scalar(_int, np.int64),
     np.sqrt: _np_plain(math.sqrt), np.exp: _np_plain(math.exp), np.log: _np_plain(math.log),
+    np.log1p: _np_plain(math.log1p), np.expm1: _np_plain(math.expm1), np.log2: _np_plain(math.log2),
+    np.log10: _np_plain(math.log10),
 }
 for _function in (
     math.sqrt, math.exp, math.log, math.log2, math.log10, math.log1p, math.expm1, math.pow, math.gcd, math.comb,

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpaudit.proofs.forms import Form
-from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
+from dpaudit.proofs.functions import Curved, Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Maximum
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Moves, Records, Scope
@@ -21,6 +21,8 @@ Column: TypeAlias = tuple[RecordFunction | None, ...]
 """What each row is of one record."""
 MOST_VECTORS = 1_100
 """Extreme differences beyond which each row's least one is taken for all, which can only raise ε."""
+MOST_ATOMS = 6
+"""Functions of one record that are not linear."""
 ZERO = Fraction(0)
 
 
@@ -162,6 +164,8 @@ def points(column: Sequence[RecordFunction | None]) -> list[Vector]:
             (ZERO,) * len(tables[0].values) if function is None else tuple(map(Fraction, function.values))  # type: ignore[attr-defined]
             for function in column
         ), strict=True)))
+    if any(isinstance(function, Curved) for function in column):
+        return _curved_points(column)
     fine = refined(column)
     sample = next(function for function in fine if function is not None)
     found = [
@@ -175,6 +179,25 @@ def points(column: Sequence[RecordFunction | None]) -> list[Vector]:
         )
         for piece, ends in enumerate(itertools.pairwise(sample.cuts)) for end in ends
     ]
+    return list(dict.fromkeys(found))
+
+
+def _curved_points(column: Sequence[RecordFunction | None]) -> list[Vector]:
+    """The same, where nothing is known of atoms but their intervals."""
+    atoms = {atom.key: atom for function in column if isinstance(function, Curved) for atom, _ in function.atoms}
+    if len(atoms) > MOST_ATOMS:
+        raise Unsupported("A record is computed with in too many ways that are not linear.",
+                          "Give a finite domain of records.")
+    found = points(tuple(function.base if isinstance(function, Curved) else function for function in column))
+    for key, atom in atoms.items():
+        factors = [
+            next((factor for each, factor in function.atoms if each.key == key), ZERO)
+            if isinstance(function, Curved) else ZERO for function in column
+        ]
+        found = [
+            tuple(x + factor * end for x, factor in zip(vector, factors, strict=True))
+            for vector in found for end in (atom.low, atom.high)
+        ]
     return list(dict.fromkeys(found))
 
 

@@ -28,7 +28,7 @@ from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, PostProcessed
-from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded, Table
+from dpaudit.proofs.functions import Curved, Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.postprocessing import Unclear, candidates
 from dpaudit.proofs.program import answers_queries
@@ -571,13 +571,8 @@ def of_record(function: RecordFunction, record: Any) -> Any:
         case Table():
             value = function.values[record]
             return Fraction(value) if isinstance(value, bool | int | float) else value
-        case Piecewise():
-            for cut, value in zip(function.cuts, function.at, strict=True):
-                if record == cut:
-                    return value
-            place = sum(cut < record for cut in function.cuts) - (1 if function.bounded else 0)
-            slope, intercept = function.between[place]
-            return slope * record + intercept
+        case Piecewise() | Curved():
+            return function.value(record)
         case Rounded():
             return function.factor * math.floor(function.slope * record + function.intercept) + function.shift
     raise AssertionError(function)

@@ -27,7 +27,7 @@ import numpy as np
 from dpaudit.language.claim import Claim
 from dpaudit.language.curves import GaussianDP, ZeroConcentrated
 from dpaudit.language.zcdp import zcdp_delta
-from dpaudit.proofs.alignment import DENOMINATORS, Aligned, Constraint, NoShift, keeps
+from dpaudit.proofs.alignment import DENOMINATORS, Aligned, Constraint, NoShift, exact_in_equations, keeps
 from dpaudit.proofs.attempt import Attempt, PathPair, noise_lines
 from dpaudit.proofs.certificate import aligned_rows, head
 from dpaudit.proofs.exact import ROUNDING, exactly
@@ -321,6 +321,7 @@ def smallest(
         shift = list(zero)
         for index, value in zip(used, found.tolist(), strict=True):
             shift[index] = Fraction(value * units[index]).limit_denominator(denominator)
+        shift = exact_in_equations(at, constraints, vector, shift)
         upwards = all(moved >= 0 or draw.moves != "up" for draw, moved in zip(draws, shift, strict=True))
         if upwards and keeps(constraints, vector, shift):
             confirmed.append(tuple(shift))
