@@ -27,7 +27,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import DpauditError
-from dpaudit.language.distributions import Bernoulli, Product, Real, Repeated, Softmax, Uniform, independent
+from dpaudit.language.distributions import (
+    Bernoulli,
+    Distribution,
+    Product,
+    Real,
+    Repeated,
+    Softmax,
+    Uniform,
+    independent,
+)
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.language.quality import Quality
 from dpaudit.language.query import Query
@@ -490,7 +499,7 @@ class Interpreter:
             value = self.begun(value)
         value = _as_noise(value)
         return self.drawn(value) if isinstance(
-            value, Noise | Compared | AppliedTo | Applied | Product | Independent | Chosen | Repeated | Softmax
+            value, Noise | Compared | AppliedTo | Applied | Independent | Chosen | Distribution
         ) else value
 
     def begun(self, started: Any) -> Any:
@@ -1747,6 +1756,8 @@ def is_frozen(value: Any) -> bool:
         return all(map(is_frozen, value))
     if not concrete(value):
         return False
+    if isinstance(value, type):
+        return _is_ours(value)
     if _is_ours(type(value)) and is_dataclass(value):
         return all(is_frozen(getattr(value, each.name)) for each in fields(value))
     return is_fixed(value)
