@@ -474,6 +474,32 @@ def product(one: Piecewise | Curved, other: Piecewise | Curved, extremes: tuple[
     return curved(Atom(key, *extremes, lambda record: one.value(record) * other.value(record)), one)
 
 
+def ratio(one: RecordFunction, other: RecordFunction) -> Curved:
+    """The quotient of two functions of a record on an interval, with its extremes.
+
+    Raises:
+        Unsupported: they are on no interval, or the divisor may be 0.
+    """
+    if not isinstance(one, Piecewise | Curved) or not isinstance(other, Piecewise | Curved):
+        raise Unsupported(_CURVED, _FINITE)
+    least, most = other.extremes()
+    first, last = one.extremes()
+    if least is None or most is None or first is None or last is None:
+        raise Unsupported(_CURVED, _FINITE)
+    if least <= 0 <= most:
+        raise Unsupported("A number is divided by one that may be 0 for some record.", "Divide by max(…, 1).")
+    if isinstance(one, Piecewise) and isinstance(other, Piecewise):
+        left, right = one.refined(other.cuts), other.refined(one.cuts)
+        # (s x + c) / (t x + d) is monotone between two cuts
+        found = [x / y for x, y in zip(left.at, right.at, strict=True)]
+        for ends, (s, c), (t, d) in zip(itertools.pairwise(left.cuts), left.between, right.between, strict=True):
+            found += [(s * end + c) / (t * end + d) for end in ends]
+    else:
+        found = [x / y for x in (first, last) for y in (least, most)]
+    key = "/", one.key(), other.key()
+    return curved(Atom(key, min(found), max(found), lambda record: one.value(record) / other.value(record)), one)
+
+
 def curved(atom: Atom, like: Piecewise | Curved) -> Curved:
     """An atom as a function on the interval of another one."""
     base = like.base if isinstance(like, Curved) else like

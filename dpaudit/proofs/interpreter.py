@@ -54,7 +54,8 @@ from dpaudit.proofs.forms import (
     identical,
     is_symbolic,
 )
-from dpaudit.proofs.functions import Piecewise, RecordFunction, Table
+from dpaudit.proofs.functions import ONE, ZERO, Piecewise, RecordFunction, Table, ratio
+from dpaudit.proofs.objects import Tally, instance, tallied
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.public import Public, public
 from dpaudit.proofs.results import Place, Unsupported
@@ -68,6 +69,7 @@ from dpaudit.proofs.values import (
     Chosen,
     Compared,
     Independent,
+    Instance,
     Interpreted,
     Library,
     Native,
@@ -364,6 +366,12 @@ class Interpreter:
         if operation is ast.Mult:
             return x.times(y)
         if operation is ast.Div:
+            below, above = y.single(), x.single()
+            if below is not None and (above is None or above[0] == below[0]) and not x.has_noise and (
+                above is not None or not x.has_data
+            ) and not isinstance(below[1], Table):
+                whole = below[1].combined(ZERO, ZERO, ZERO).combined(x.constant, ZERO, ONE)
+                return Form(records={below[0]: ratio(above[1] if above is not None else whole, below[1])})
             if y.has_data or y.has_noise:
                 raise self.refused("A number is divided by one that depends on the data or on noise.", _KNOWN_SIZE)
             if not y.constant:
@@ -598,10 +606,16 @@ class Interpreter:
             return self.exponential_mechanism(*args, **keywords)
         if kind is Applied:
             return AppliedTo(*args, **keywords)
+        made: Any = tallied(self, kind, args, keywords)
+        if made is not None:
+            return made
         if _is_plainly_made(kind) and all(map(is_frozen, (*args, *keywords.values()))):
             return self.plainly(kind, *args, **keywords)
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
+        made = instance(kind, args, keywords)
+        if made is not None:
+            return made
         if issubclass(kind, BaseException):
             raise self.refused("The program raises an exception on some path.", "Return a value instead.")
         raise self.refused(f"Objects of class {kind.__name__} are not followed.")
@@ -808,10 +822,32 @@ class Interpreter:
                     if alias.name == "*" or not hasattr(module, alias.name):
                         raise self.refused("An import inside the program is not followed.")
                     scope.values[alias.asname or alias.name] = getattr(module, alias.name)
+            case ast.Match():
+                self.choose(statement, scope)
             case ast.Raise():
                 raise self.refused("The program raises an exception on some path.", "Return a value instead.")
             case _:
                 raise self.refused(f"The statement `{type(statement).__name__.lower()}` is not followed.")
+
+    def choose(self, statement: ast.Match, scope: Scope) -> None:
+        """`match`, for patterns that are values."""
+        subject = self.evaluate(statement.subject, scope)
+        for case in statement.cases:
+            patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+            if any(self.fits(subject, pattern, scope) for pattern in patterns) and (
+                case.guard is None or self.truth(self.evaluate(case.guard, scope))
+            ):
+                self.execute(case.body, scope)
+                return
+
+    def fits(self, subject: Any, pattern: ast.pattern, scope: Scope) -> bool:
+        """Whether a value is that of a pattern."""
+        match pattern:
+            case ast.MatchValue(value=value):
+                return self.truth(self.one_comparison(ast.Eq(), subject, self.evaluate(value, scope)))
+            case ast.MatchAs(pattern=None, name=None):
+                return True
+        raise self.refused("This pattern of `match` is not followed.", "Use values and `_`, or if and elif.")
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
@@ -897,6 +933,12 @@ class Interpreter:
         elif isinstance(target, ast.Subscript):
             container = self.evaluate(target.value, scope)
             index = self.evaluate(target.slice, scope)
+            if isinstance(container, Tally):
+                if operation not in (ast.Add, ast.Sub):
+                    raise self.refused("This change of a count is not followed.")
+                amount = self.evaluate(statement.value, scope)
+                container.add(self, index, amount if operation is ast.Add else self.binary(ast.Mult, -1, amount))
+                return
             if isinstance(index, Cell | Form) and operation in (ast.Add, ast.Sub):
                 if not isinstance(statement.value, ast.Constant | ast.Name):
                     raise self.refused("A place that depends on the data is written to.", "Use np.bincount.")
@@ -1551,6 +1593,8 @@ class Interpreter:
             raise self.refused(
                 f"The attribute {name} of a number that depends on the data or on noise is not followed."
             )
+        if isinstance(value, Instance):
+            return self.of_instance(value, name)
         if (method := self.library.method(self, value, name)) is not None:
             return method
         if isinstance(value, types.ModuleType):
@@ -1587,6 +1631,17 @@ class Interpreter:
         if not isinstance(dataset, Unseen):
             raise self.refused("The queries are answered on something other than the dataset.")
         return dataset.answers(self.answering)
+
+    def of_instance(self, value: Instance, name: str) -> Any:
+        """An attribute of an object that the program made."""
+        if name in value.values:
+            return value.values[name]
+        found = inspect.getattr_static(value.kind, name, None)
+        if type(found) is property and found.fget is not None:
+            return self.computed(found.fget, value)
+        if isinstance(found, types.FunctionType):
+            return Bound(found, value)
+        raise self.refused(f"The attribute {name} of a {value.kind.__name__} is not followed.")
 
     def member(self, value: Any, name: str) -> Any:
         """An attribute of an object that existed before the program ran."""

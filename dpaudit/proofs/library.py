@@ -191,6 +191,9 @@ def _abs(interpreter: Interpreter, value: Any) -> Any:
     negative = interpreter.binary(ast.Mult, -1, value)
     if isinstance(sign, Cell):
         return interpreter.where(sign, value, negative)
+    if isinstance(sign, Condition) and isinstance(value, Form) and not value.has_noise and not interpreter.of_stream:
+        # of several records: a branch on it would be one on data without noise
+        return _of_several_records(interpreter, [value, negative], 1)
     return value if interpreter.truth(sign) else negative
 
 

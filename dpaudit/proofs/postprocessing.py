@@ -126,7 +126,7 @@ def computed(
         raise interpreter.refused("What is computed from noise is not linear.", "Give a number of answers instead.")
     if not all(is_released(interpreter, arg) for arg in args):
         raise interpreter.refused(
-            f"{name} of a released number and one that depends on the data without noise is not linear.",
+            f"{name} of a number that depends on the data, before noise is added to it, is not linear.",
             "Add noise first, or give a finite domain of records.",
         )
     post: PostProcessed = interpreter.path.post_process(
@@ -215,7 +215,7 @@ _FLOAT = (
 _TWO = ("pow", "hypot", "atan2", "copysign", "fmod", "log")
 _UFUNCS = (
     "exp", "exp2", "expm1", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
-    "arctan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "fabs", "degrees", "radians",
+    "arctan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "sign", "fabs", "degrees", "radians",
 )
 _UFUNCS_OF_TWO = ("maximum", "minimum", "arctan2", "hypot", "copysign")
 _WHOLE = ("median", "std", "var", "ptp", "prod", "cumprod", "sort", "max", "min", "argmax", "argmin")

@@ -26,7 +26,7 @@ from dpaudit.proofs.queries import answered_by, unseen
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Native, Noise, Random, Solution, Started, concrete, name_of
+from dpaudit.proofs.values import Bound, Instance, Native, Noise, Random, Solution, Started, concrete, name_of
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -203,6 +203,9 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             return type(value).__name__, tuple(sorted(map(name_of, value), key=repr))
         case PostProcessed():
             return "post-processed", value.place
+        case Instance():
+            parts = tuple((name, released(interpreter, part)) for name, part in value.values.items())
+            return "instance", id(value.kind), parts
         case Solution():
             return "solution", value.of, value.place
         case Noise() | Random() | Native() | Bound() | Started():

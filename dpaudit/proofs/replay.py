@@ -35,7 +35,7 @@ from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.queries import answered
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope
-from dpaudit.proofs.values import Solution
+from dpaudit.proofs.values import Instance, Solution
 
 DATASETS = 60
 """Datasets that are tried."""
@@ -583,6 +583,10 @@ def agrees(result: Any, output: Any, state: State) -> bool:
     match result:
         case Solution():
             return type(output) is int and output == result.place
+        case Instance():
+            return type(output) is result.kind and all(
+                agrees(value, getattr(output, name), state) for name, value in result.values.items()
+            )
         case PostProcessed():
             return _is_candidate(state.candidates(result), output)
         case Form():

@@ -166,6 +166,35 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
+class Instance:
+    """An instance of a dataclass, which the program made and does not change.
+
+    Args:
+        kind: the class.
+        values: of its fields, in their order.
+    """
+
+    kind: type
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class NamedInstance(Instance):
+    """A named tuple that the program made."""
+
+    def __dpaudit_items__(self, interpreter: Any) -> Any:
+        return iter(tuple(self.values.values()))
+
+    def __dpaudit_length__(self, interpreter: Any) -> int:
+        return len(self.values)
+
+    def __dpaudit_item__(self, interpreter: Any, index: Any) -> Any:
+        if type(index) is not int or not -len(self.values) <= index < len(self.values):
+            raise interpreter.refused("This index of a named tuple is not followed.")
+        return tuple(self.values.values())[index]
+
+
+@dataclass(frozen=True, eq=False)
 class Noise:
     """A distribution that is not drawn from yet: location plus noise.
 
@@ -300,6 +329,6 @@ class Library:
 
 
 _SYMBOLS = (
-    Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Random, Native, Bound,
+    Instance, Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Random, Native, Bound,
     Interpreted, types.GeneratorType,
 )

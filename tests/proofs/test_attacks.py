@@ -17,6 +17,7 @@ from tests.proofs import (
     attacks_language,
     attacks_late,
     attacks_numpy,
+    attacks_objects,
     attacks_postprocessing,
     attacks_streams,
     attacks_types,
@@ -70,10 +71,10 @@ def test_hidden(program: Any, scope: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "scope"), [*attacks_types.PROGRAMS, *attacks_postprocessing.PROGRAMS],
+    ("program", "scope"), [*attacks_types.PROGRAMS, *attacks_postprocessing.PROGRAMS, *attacks_objects.PROGRAMS],
     ids=lambda each: getattr(each, "__name__", ""),
 )
-def test_types_and_post_processing(program: Any, scope: Any) -> None:
+def test_types_objects_and_post_processing(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
 
 

@@ -16,11 +16,8 @@ from tests.proofs.programs_private import PROGRAMS, Program
 EXPECTED_UNKNOWN = {
     # a function returns on several paths that depend on the data
     "clipped_by_hand",
-    # objects: tuples with names, counters, dataclasses, classes of the program
+    # objects: loops over a counter, classes of the program
     "count_people",
-    "histogram_from_a_counter",
-    "counts_with_defaultdict",
-    "noise_of_a_dataclass",
     "state_in_a_local_object",
     "cached_scale",
     # −∞ as a number
