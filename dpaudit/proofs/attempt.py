@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -19,10 +20,12 @@ from dpaudit.proofs.paths import LIMITS, Finished, Limits
 from dpaudit.proofs.program import assumptions, paths, symbols
 from dpaudit.proofs.replay import handed_in, put_in, replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
-from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Scope, Stream
+from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stream
 
 MOST_REPLAYED = 40
 """Datasets of a finite domain, followed one by one, on which the program itself is run."""
+MOST_CLIPPED = 300
+"""Paths that are followed where noisy numbers are clipped one by one."""
 MOST_DATASETS = 200
 """Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""
 
@@ -53,10 +56,12 @@ class Attempt:
         container: what a function gets its answers or records in, where that is known.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
-        explored: the paths on symbols, by the number of records and the lines with whole maxima.
+        explored: the paths on symbols, by the number of records, the lines with whole maxima, and `clipping`.
         on_datasets: the paths on each dataset of a finite domain.
         maxima_at: lines at which the largest of several numbers that depend on noise is taken.
         is_followed: whether the program could be followed.
+        clipping: whether the noise in a number of a record that is clipped counts as released before.
+        clips: whether that makes a difference.
     """
 
     target: Any
@@ -69,9 +74,26 @@ class Attempt:
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
     maxima_at: set[Place] = field(default_factory=set)
-    explored: dict[tuple[int, frozenset[Place]], list[Finished]] = field(default_factory=dict)
+    explored: dict[tuple[int, frozenset[Place], bool], list[Finished]] = field(default_factory=dict)
     on_datasets: dict[tuple[Any, ...], list[Finished]] = field(default_factory=dict)
     is_followed: bool = False
+    clipping: bool = False
+    clips: bool = False
+
+    def looks_at_clipping(self) -> bool:
+        """Whether `clipping` makes a difference, from the first path; the exploration of all may be long."""
+        if isinstance(self.scope, Records):
+            with suppress(Unsupported):
+                self.paths(self.scope, self.scope.n, limits=replace(self.limits, paths=1), keep=False)
+        return self.clips
+
+    def follow_without_clipping(self) -> None:
+        """Follows clipped numbers on paths of their own, which are many where there are several records."""
+        self.clipping = False
+        self.limits = replace(self.limits, paths=min(self.limits.paths, MOST_CLIPPED))
+
+    def _noted(self) -> None:
+        self.clips = True
 
     def outcome(self) -> Proof | Unknown:
         """A proof for all datasets of a scope other than streams."""
@@ -109,20 +131,32 @@ class Attempt:
         for n in (size, size - 1) if both else (size,):
             replayed(self.target, scope, self.paths(scope, n), n, container=self.handed_in)
 
-    def paths(self, scope: Scope, n: int, whole_maxima: frozenset[Place] = frozenset()) -> list[Finished]:
+    def paths(
+        self, scope: Scope, n: int, whole_maxima: frozenset[Place] = frozenset(), *, limits: Limits | None = None,
+        keep: bool = True,
+    ) -> list[Finished]:
         """All paths on symbols with n answers or records."""
-        found = self.explored.get((n, whole_maxima))
+        found = self.explored.get((n, whole_maxima, self.clipping))
         if found is None:
-            found = self.explored[n, whole_maxima] = paths(
+            found = paths(
                 self.target, lambda: symbols(scope, n, self.handed_in),
                 answers=isinstance(scope, Answers) and not isinstance(scope, Asked),
                 whole_answers=isinstance(scope, Answers) and scope.whole,
-                whole_maxima=whole_maxima, maxima_at=self.maxima_at, limits=self.limits,
+                whole_maxima=whole_maxima, maxima_at=self.maxima_at, limits=limits or self.limits,
+                clipping=self.clipping, clips=self._noted,
             )
+            if keep:
+                self.explored[n, whole_maxima, self.clipping] = found
         return found
 
     def on_symbols(self) -> Proof | Unknown:
         """A proof from the paths on symbols, and from their unions if that is not enough."""
+        if self.looks_at_clipping():
+            self.clipping = True
+            outcome = self.tried({})
+            if isinstance(outcome, Proof):
+                return outcome
+            self.follow_without_clipping()
         outcome = self.tried({})
         if isinstance(outcome, Proof) or not self.is_followed:
             return outcome

@@ -13,6 +13,8 @@ from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.results import Place, Unsupported
 
+MOST_PARTS = 16
+"""Noisy numbers that a number was made of, beyond which this is not remembered."""
 _LINEAR = "Only sums of noise, of functions of single records, and of multiples of these can be followed."
 
 
@@ -33,6 +35,8 @@ class Form:
     """Whether it is known to be an int, not a float."""
     is_mixed: bool = False
     """Whether it may be an int for some records and a float for others."""
+    noisy: tuple[tuple[Form, Fraction], ...] = ()
+    """Multiples of noisy numbers that it was made of, beside data without noise; only a hint."""
 
     @property
     def has_data(self) -> bool:
@@ -73,20 +77,27 @@ class Form:
             total = draws.pop(index, Fraction(0)) + factor * coefficient
             if total:
                 draws[index] = total
-        return Form(constant, records, draws, *_types(self, other, factor))
+        return Form(constant, records, draws, *_types(self, other, factor), _noisy(self, other, factor))
 
     def scaled(self, factor: Fraction) -> Form:
         """factor · self."""
         if factor == 1:
             return self
         found = Form().plus(self, factor)
-        return Form(found.constant, found.records, found.draws, *_types(self, self, factor))
+        return Form(found.constant, found.records, found.draws, *_types(self, self, factor), found.noisy)
+
+    def beside_noise(self) -> Form:
+        """What it is made of beside its noisy parts."""
+        rest = Form(self.constant, self.records, self.draws)
+        for part, factor in self.noisy:
+            rest = rest.plus(Form(part.constant, part.records, part.draws), -factor)
+        return rest
 
     def typed(self, *, is_int: bool = False, is_mixed: bool = False) -> Form:
         """The same number of another type."""
         if (is_int, is_mixed) == (self.is_int, self.is_mixed):
             return self
-        return Form(self.constant, self.records, self.draws, is_int, is_mixed)
+        return Form(self.constant, self.records, self.draws, is_int, is_mixed, self.noisy)
 
     def times(self, other: Form) -> Form:
         """The product.
@@ -134,6 +145,25 @@ class Form:
 def _types(one: Form, other: Form, factor: Fraction) -> tuple[bool, bool]:
     """Whether one + factor · other is an int, and whether it may be an int or a float."""
     return one.is_int and other.is_int and factor.denominator == 1, one.is_mixed or other.is_mixed
+
+
+def _noisy(one: Form, other: Form, factor: Fraction) -> tuple[tuple[Form, Fraction], ...]:
+    """The noisy parts of one + factor · other, where data without noise is beside them."""
+    if not one.draws and not other.draws:
+        return ()
+    if (one.records and not one.draws) or (other.records and not other.draws):
+        # data beside noise: of one record with what was beside it before, or beside all of it
+        noise, data, factors = (one, other, (Fraction(1), factor)) if one.draws else (other, one, (factor, Fraction(1)))
+        rest = noise.beside_noise().scaled(factors[0]).plus(data, factors[1]) if noise.noisy else data
+        if noise.noisy and len(rest.records) <= 1:
+            return tuple((part, factors[0] * coefficient) for part, coefficient in noise.noisy)
+        return ((noise, factors[0]),)
+    if not one.noisy and not other.noisy:
+        return ()
+    mine = one.noisy or (((one, Fraction(1)),) if one.draws else ())
+    theirs = other.noisy or (((other, Fraction(1)),) if other.draws else ())
+    found = (*mine, *((part, factor * coefficient) for part, coefficient in theirs))
+    return found if len(found) <= MOST_PARTS else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -388,14 +388,14 @@ class Atom:
 
     Args:
         key: equal for equal functions.
-        low, high: bounds on its values.
-        value: at a record, up to rounding.
+        low, high: bounds on its values; None where there is none.
+        value: at a record, up to rounding; None where it depends on what was released before.
     """
 
     key: object
-    low: Fraction
-    high: Fraction
-    value: Callable[[Fraction], Fraction]
+    low: Fraction | None
+    high: Fraction | None
+    value: Callable[[Fraction], Fraction] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,8 +433,8 @@ class Curved(RecordFunction):
         if not isinstance(other, Piecewise | Curved):
             raise Unsupported(_CURVED, _FINITE)
         (a, b), (c, d) = self.extremes(), other.extremes()
-        assert c is not None
-        assert d is not None
+        if a is None or b is None or c is None or d is None:
+            raise Unsupported(_CURVED, _FINITE)
         ends = a * c, a * d, b * c, b * d
         return product(self, other, (min(ends), max(ends)))
 
@@ -444,13 +444,12 @@ class Curved(RecordFunction):
     def constant(self) -> Fraction | None:
         return None
 
-    def extremes(self) -> tuple[Fraction, Fraction]:
+    def extremes(self) -> tuple[Fraction | None, Fraction | None]:
         low, high = self.base.extremes()
-        assert low is not None
-        assert high is not None
         for atom, factor in self.atoms:
-            ends = factor * atom.low, factor * atom.high
-            low, high = low + min(ends), high + max(ends)
+            first, last = (atom.low, atom.high) if factor > 0 else (atom.high, atom.low)
+            low = None if low is None or first is None else low + factor * first
+            high = None if high is None or last is None else high + factor * last
         return low, high
 
     @property
@@ -464,8 +463,21 @@ class Curved(RecordFunction):
         return "curved", self.base.key(), tuple((atom.key, factor) for atom, factor in self.atoms)
 
     def value(self, record: Fraction) -> Fraction:
-        """The value at a record, up to rounding."""
-        return self.base.value(record) + sum((factor * atom.value(record) for atom, factor in self.atoms), ZERO)
+        """The value at a record, up to rounding.
+
+        Raises:
+            NotOfRecord: it depends on more than the record.
+        """
+        total = self.base.value(record)
+        for atom, factor in self.atoms:
+            if atom.value is None:
+                raise NotOfRecord
+            total += factor * atom.value(record)
+        return total
+
+
+class NotOfRecord(Exception):
+    """A value depends on what was released before, and not on a record alone."""
 
 
 def product(one: Piecewise | Curved, other: Piecewise | Curved, extremes: tuple[Fraction, Fraction]) -> Curved:
@@ -488,7 +500,7 @@ def ratio(one: RecordFunction, other: RecordFunction) -> Curved:
         raise Unsupported(_CURVED, _FINITE)
     if least <= 0 <= most:
         raise Unsupported("A number is divided by one that may be 0 for some record.", "Divide by max(…, 1).")
-    if isinstance(one, Piecewise) and isinstance(other, Piecewise):
+    if isinstance(one, Piecewise) and isinstance(other, Piecewise) and one.bounded and other.bounded:
         left, right = one.refined(other.cuts), other.refined(one.cuts)
         # (s x + c) / (t x + d) is monotone between two cuts
         found = [x / y for x, y in zip(left.at, right.at, strict=True)]
@@ -498,6 +510,26 @@ def ratio(one: RecordFunction, other: RecordFunction) -> Curved:
         found = [x / y for x in (first, last) for y in (least, most)]
     key = "/", one.key(), other.key()
     return curved(Atom(key, min(found), max(found), lambda record: one.value(record) / other.value(record)), one)
+
+
+def extreme(sign: int, of: RecordFunction, bound: Fraction) -> Curved:
+    """The larger of a function of a record and a number, or the smaller one for sign −1."""
+    assert isinstance(of, Piecewise | Curved)
+    choose = max if sign > 0 else min
+    return curved(Atom(
+        (choose.__name__, bound, of.key()), *limited(sign, of.extremes(), bound),
+        lambda record: choose(of.value(record), bound),
+    ), of)
+
+
+def limited(
+    sign: int, extremes: tuple[Fraction | None, Fraction | None], bound: Fraction
+) -> tuple[Fraction | None, Fraction | None]:
+    """The extremes of the larger of a value and a number, or the smaller one for sign −1."""
+    low, high = extremes
+    if sign > 0:
+        return bound if low is None else max(low, bound), None if high is None else max(high, bound)
+    return None if low is None else min(low, bound), bound if high is None else min(high, bound)
 
 
 def curved(atom: Atom, like: Piecewise | Curved) -> Curved:

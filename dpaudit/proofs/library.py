@@ -20,7 +20,7 @@ from dpaudit.proofs import postprocessing
 from dpaudit.proofs.arrays import Array, array, convert, dot, join, kind_of
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
-from dpaudit.proofs.functions import Table, rising
+from dpaudit.proofs.functions import Atom, Curved, Piecewise, Table, curved, extreme, limited, rising
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.results import Unsupported
@@ -110,8 +110,43 @@ def _less(x: Any, y: Any) -> bool:
     return bool(x < y)
 
 
+def _clipped(interpreter: Interpreter, one: Any, other: Any, sign: int) -> Form | None:
+    """The larger (or smaller) of a constant and a number of one record that is not linear; None for other numbers.
+
+    Where noise in it counts as released, it is a function of the record alone, of which the bound is known.
+    """
+    values = [each for each in (one, other) if isinstance(each, Form) and (each.has_data or each.has_noise)]
+    bounds = [each for each in (one, other) if is_plain(each) and isinstance(each, int | float) and not is_truth(each)]
+    if len(values) != 1 or len(bounds) != 1:
+        return None
+    (value,), (bound,), path = values, bounds, interpreter.path
+    if not value.has_noise:
+        single = value.single()
+        if single is None or not isinstance(single[1], Curved):
+            return None
+        return Form(records={single[0]: extreme(sign, single[1], exactly(bound))})
+    rest = value.beside_noise()
+    single = rest.single()
+    if not value.noisy or rest.has_noise or single is None or isinstance(single[1], Table) or interpreter.of_stream:
+        return None
+    path.clips = True
+    if not path.clipping or not all(postprocessing.is_released(interpreter, part) for part, _ in value.noisy):
+        return None
+    key = (
+        sign, exactly(bound), single[1].key(),
+        tuple((path.name_released(part, interpreter.place), factor) for part, factor in value.noisy),
+    )
+    atom = Atom(key, *limited(sign, (None, None), exactly(bound)), None)
+    like = single[1]
+    if not isinstance(like, Piecewise | Curved):
+        return None
+    return Form(records={single[0]: curved(atom, like)})
+
+
 def _merged_extreme(interpreter: Interpreter, values: list[Any], sign: int) -> Any:
     """The largest (or smallest) of numbers that depend on one record, as one number; None where this is none."""
+    if len(values) == 2 and (found := _clipped(interpreter, values[0], values[1], sign)) is not None:
+        return found
     best = interpreter.number(values[0])
     if interpreter.path.is_noisy(best):
         return None
@@ -661,6 +696,8 @@ def _elementwise_extreme(sign: int) -> Handler:
             raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use np.any or np.all.")
         if not is_symbolic(x) and not is_symbolic(y):
             return interpreter.plainly(max if sign > 0 else min, x, y)
+        if (found := _clipped(interpreter, x, y, sign)) is not None:
+            return found
         larger = interpreter.compare(x, ">=" if sign > 0 else "<=", y)
         if isinstance(larger, Cell):
             return interpreter.number(interpreter.where(larger, interpreter.number(x), interpreter.number(y)))

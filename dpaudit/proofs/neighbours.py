@@ -190,6 +190,8 @@ def _curved_points(column: Sequence[RecordFunction | None]) -> list[Vector]:
                           "Give a finite domain of records.")
     found = points(tuple(function.base if isinstance(function, Curved) else function for function in column))
     for key, atom in atoms.items():
+        if atom.low is None or atom.high is None:
+            raise Unsupported("A number of a record has no bounds.", "Clip it on both sides.")
         factors = [
             next((factor for each, factor in function.atoms if each.key == key), ZERO)
             if isinstance(function, Curved) else ZERO for function in column
@@ -203,6 +205,8 @@ def _curved_points(column: Sequence[RecordFunction | None]) -> list[Vector]:
 
 def refined(column: Sequence[RecordFunction | None]) -> list[Piecewise | None]:
     """The functions with the cuts of all of them."""
+    if any(isinstance(function, Curved) for function in column):
+        raise Unsupported("A function of an answer is not linear.", "Give records between two numbers.")
     cuts = {cut for function in column if isinstance(function, Piecewise) for cut in function.cuts}
     return [function.refined(cuts) if isinstance(function, Piecewise) else None for function in column]
 

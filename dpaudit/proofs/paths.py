@@ -129,10 +129,15 @@ class Path:
     Args:
         decisions: to repeat.
         whole_maxima: lines at which the largest of several numbers is kept as one number.
+        clipping: whether the noise in a number of a record that is clipped counts as released before.
     """
 
-    def __init__(self, decisions: tuple[int, ...] = (), whole_maxima: frozenset[Place] = frozenset()) -> None:
-        self.given, self.whole_maxima = decisions, whole_maxima
+    def __init__(
+        self, decisions: tuple[int, ...] = (), whole_maxima: frozenset[Place] = frozenset(), clipping: bool = False
+    ) -> None:
+        self.given, self.whole_maxima, self.clipping = decisions, whole_maxima, clipping
+        self.clips = False
+        """Whether a number of a record and of noise was compared with a bound by max or min."""
         self.maxima: list[Maximum] = []
         self.maxima_at: set[Place] = set()
         """Lines at which the largest of several numbers that depend on noise was taken."""
@@ -287,14 +292,14 @@ class Path:
             place: the line.
             is_positive: whether the value is above 0.
         """
-        key = name, made, tuple(self._released(arg, place) for arg in args)
+        key = name, made, tuple(self.name_released(arg, place) for arg in args)
         if key not in self.post_processed:
             self.post_processed[key] = PostProcessed(
                 len(self.post_processed), function, tuple(args), made, is_positive
             )
         return self.post_processed[key]
 
-    def _released(self, value: Any, place: Place) -> object:
+    def name_released(self, value: Any, place: Place) -> object:
         """A name of what a post-processed value is computed from; one name is one value on D and on D′."""
         if isinstance(value, PostProcessed):
             return "post-processed", value.place
@@ -393,7 +398,8 @@ def _sign(form: Form) -> Fraction:
 
 def explore(
     run: Callable[[Path], tuple[Any, Any]], whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None, limits: Limits = LIMITS,
+    maxima_at: set[Place] | None = None, limits: Limits = LIMITS, clipping: bool = False,
+    clips: Callable[[], None] = lambda: None,
 ) -> list[Finished]:
     """All paths of a program.
 
@@ -402,6 +408,8 @@ def explore(
         whole_maxima: as in `Path`.
         maxima_at: gets the lines at which the largest of several numbers that depend on noise was taken.
         limits: beyond which it is not followed.
+        clipping: as in `Path`.
+        clips: called for a path on which it would make a difference.
 
     Raises:
         Unsupported: the program cannot be followed, or has too many paths.
@@ -410,8 +418,12 @@ def explore(
     finished: list[Finished] = []
     steps = 0
     while waiting:
-        path = Path(waiting.pop(), whole_maxima)
-        output, result = run(path)
+        path = Path(waiting.pop(), whole_maxima, clipping)
+        try:
+            output, result = run(path)
+        finally:
+            if path.clips:
+                clips()
         decided = tuple(path.post_decided.values())
         if path.post_processed:
             # one output only where it is computed from released numbers alike

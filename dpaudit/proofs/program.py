@@ -88,7 +88,8 @@ def symbols(scope: Scope, n: int, container: Container) -> Any:
 
 def paths(
     target: Any, data: Callable[[], Any], *, answers: bool = False, whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None, whole_answers: bool = False, limits: Limits = LIMITS,
+    maxima_at: set[Place] | None = None, whole_answers: bool = False, limits: Limits = LIMITS, clipping: bool = False,
+    clips: Callable[[], None] = lambda: None,
 ) -> list[Finished]:
     """All execution paths of a program on data.
 
@@ -99,13 +100,14 @@ def paths(
         whole_maxima, maxima_at: as in `explore`.
         whole_answers: whether the data are whole numbers.
         limits: beyond which it is not followed.
+        clipping, clips: as in `explore`.
 
     Raises:
         Unsupported: it cannot be followed.
     """
     return explore(
         lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), whole_maxima, maxima_at,
-        limits,
+        limits, clipping, clips,
     )
 
 

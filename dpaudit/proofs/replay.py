@@ -28,7 +28,7 @@ from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, PostProcessed
-from dpaudit.proofs.functions import Curved, Piecewise, RecordFunction, Rounded, Table
+from dpaudit.proofs.functions import Curved, NotOfRecord, Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.postprocessing import Unclear, candidates
 from dpaudit.proofs.program import answers_queries
@@ -559,7 +559,10 @@ class State:
     def value(self, form: Form) -> Value:
         """A form's value."""
         terms: list[Fraction] = [form.constant]
-        terms += [of_record(function, self.data[index]) for index, function in form.records.items()]
+        try:
+            terms += [of_record(function, self.data[index]) for index, function in form.records.items()]
+        except NotOfRecord:
+            return Value(Fraction(0), math.inf)
         terms += [coefficient * self.noise[index] for index, coefficient in form.draws.items()]
         exact = all(map(_is_exact, terms))
         return Value(sum(terms, Fraction(0)), 0.0 if exact else CLOSE * (1 + float(sum(map(abs, terms)))))

@@ -137,6 +137,12 @@ def label_of(claim: Claim) -> str:
 
 def prove_translation(attempt: Attempt, claim: Claim) -> Proof | Unknown:
     """A proof of a claim with δ or of a curve, for all datasets of a scope other than streams."""
+    if not attempt.clipping and attempt.looks_at_clipping():
+        attempt.clipping = True
+        found = prove_translation(attempt, claim)
+        if isinstance(found, Proof):
+            return found
+        attempt.follow_without_clipping()
     alike = _proved(attempt, claim, adaptive=False)
     if isinstance(alike, Proof) or not attempt.is_adaptive:
         return alike

@@ -129,3 +129,88 @@ def test_gaussian_noise() -> None:
     outcome = prove(noisy, FOUR, claim=Claim(1.0, 1e-5), refute=False)
     assert isinstance(outcome, Proof)
     assert float(outcome.mu_squared) == pytest.approx(((math.e - 1) / 10) ** 2, rel=1e-12)
+
+
+# --- gradients: clipped functions of a record and of what was released before ---
+
+
+def descent(records: Any, rng: Any) -> float:
+    w = 0.0
+    for _ in range(3):
+        total = 0.0
+        for x in records:
+            total += max(-1.0, min(1.0, 2 * (w - x)))
+        w = w - 0.1 * (total + rng.normal(0, 4))
+    return w
+
+
+def descent_in_numpy(records: Any, rng: Any) -> float:
+    w = 0.0
+    for _ in range(3):
+        total = np.clip(2 * (w - records), -1, 1).sum() + rng.normal(0, 4)
+        w -= 0.1 * total / len(records)
+    return w
+
+
+def descent_with_laplace(records: Any, rng: Any) -> float:
+    w = 0.5
+    for _ in range(2):
+        w -= np.clip(w - records, -0.1, 0.1).sum() + rng.laplace(0, 0.4)
+    return w
+
+
+@pytest.mark.parametrize("program", [descent, descent_in_numpy])
+def test_clipped_gradients(program: Any) -> None:
+    """The first gradient is in [−1, 0], the later ones in [−1, 1], with noise of standard deviation 4."""
+    outcome = prove(program, FOUR, claim=Claim(1.0, 0.1), refute=False)
+    assert isinstance(outcome, Proof), outcome
+    assert outcome.mu_squared == Fraction(1, 16) + 2 * Fraction(4, 16)
+    assert check_certificate(json.loads(json.dumps(outcome.certificate))) is None
+    assert isinstance(prove(program, FOUR, claim=Claim(1.0, 0.049), refute=False), Unknown)
+
+
+def test_clipped_gradients_with_laplace_noise() -> None:
+    outcome = prove(descent_with_laplace, FOUR, epsilon=1, refute=False)
+    assert isinstance(outcome, Proof)
+    assert outcome.epsilon == 1
+
+
+def clips_what_is_noisy(records: Any, rng: Any) -> float:
+    return float(np.clip(records[0] + rng.laplace(0, 1), 0, 1))
+
+
+def test_clipping_a_noisy_number_stays_post_processing() -> None:
+    outcome = prove(clips_what_is_noisy, FOUR, epsilon=1, refute=False)
+    assert isinstance(outcome, Proof)
+    assert outcome.epsilon == 1
+
+
+def noise_is_not_for_free(records: Any, rng: Any) -> float:
+    w = records.sum() + rng.laplace(0, 2)
+    return float(np.clip(w - records, -1, 1).sum() + rng.laplace(0, 2))
+
+
+def clipped_on_one_side(records: Any, rng: Any) -> float:
+    w = records.sum() + rng.laplace(0, 2)
+    return float(np.maximum(w - records, -1).sum() + rng.laplace(0, 4))
+
+
+def never_released(records: Any, rng: Any) -> float:
+    secret = 3 * records[0] + rng.laplace(0, 100)
+    return float(np.clip(secret - records, -1, 1).sum() * 0.1 + rng.laplace(0, 0.1))
+
+
+def of_an_answer(answers: Any, rng: Any) -> float:
+    return math.exp(min(max(answers[0], 0), 1)) + float(rng.laplace(0, 1))
+
+
+def quotient_of_an_answer(answers: Any, rng: Any) -> float:
+    return 50 / (1 + min(max(answers[0], 0), 1)) + float(rng.laplace(0, 1))
+
+
+@pytest.mark.parametrize(("program", "scope"), [
+    (noise_is_not_for_free, FOUR), (clipped_on_one_side, FOUR), (never_released, FOUR), (of_an_answer, Answers(1)),
+    (quotient_of_an_answer, Answers(1)),
+])
+def test_clipped_is_not_proved(program: Any, scope: Scope) -> None:
+    assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
