@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
@@ -47,6 +47,8 @@ from dpaudit.proofs.values import (
     name_of,
 )
 
+UNROLLED = (1, 2, 4)
+"""Numbers of answers for which a proof is compared with that of the stream, in which loops have states."""
 REPLAYED = 4
 """Answers of the streams on which the program itself is run."""
 
@@ -607,6 +609,14 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
         attempt.replay(Answers(REPLAYED, by=scope.by))
     except Unsupported as error:
         return attempt.unknown(error.reason, error.remedy, error.place)
+    for length in UNROLLED:
+        # the shifts of the stream are some for these answers too, so they cannot need more
+        few = replace(attempt, scope=Answers(length, by=scope.by), claimed=least)
+        if not isinstance(few.tried({}), Proof) and few.is_followed:
+            return attempt.unknown(
+                f"{length} answers need a larger ε than streams of every length, which they are.",
+                "Report this as a bug of dpaudit.", None,
+            )
     return Proof(
         least, attempt.claimed, attempt.name, str(scope), _lines(loop, shifts), len(loop.steps),
         assumptions(attempt.target, scope), _certificate(attempt, loop, carried, shifts, potentials),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.prove import prove
+from dpaudit.proofs.public import Public
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records, Stream
 from tests.proofs import (
@@ -81,3 +84,18 @@ def test_types_objects_and_post_processing(program: Any, scope: Any) -> None:
 @pytest.mark.parametrize(("program", "scope"), attacks_alike.PROGRAMS, ids=lambda each: getattr(each, "__name__", ""))
 def test_values_that_look_alike(program: Any, scope: Any) -> None:
     assert isinstance(prove(program, scope, epsilon=0.1, refute=False), Unknown)
+
+
+def test_a_stream_needs_no_less_than_a_few_of_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what is known of a loop's states is wrong, the paths of four answers say otherwise."""
+    compared = Interpreter.one_comparison
+
+    def never_none(self: Interpreter, op: ast.cmpop, left: Any, right: Any) -> Any:
+        if isinstance(left, Public) and right is None:
+            return isinstance(op, ast.IsNot)
+        return compared(self, op, left, right)
+
+    monkeypatch.setattr(Interpreter, "one_comparison", never_none)
+    outcome = prove(attacks_types.e1_released_none, Stream(), epsilon=1, refute=False)
+    assert isinstance(outcome, Unknown)
+    assert "larger ε than streams" in outcome.reason
