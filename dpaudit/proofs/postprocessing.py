@@ -113,6 +113,16 @@ def is_zero(value: Any) -> bool:
     return isinstance(value, NUMBERS) and is_plain(value) and not value
 
 
+def _check_released(interpreter: Interpreter, name: str, args: Sequence[Any]) -> None:
+    if interpreter.of_stream:
+        raise interpreter.refused("What is computed from noise is not linear.", "Give a number of answers instead.")
+    if not all(is_released(interpreter, arg) for arg in args):
+        raise interpreter.refused(
+            f"{name} of a number that depends on the data, before noise is added to it, is not linear.",
+            "Add noise first, or give a finite domain of records.",
+        )
+
+
 def computed(
     interpreter: Interpreter, name: str, function: Callable[..., Any], args: Sequence[Any], kind: Made, *,
     positive: bool = False,
@@ -122,13 +132,7 @@ def computed(
     Raises:
         Unsupported: some argument is not released by that, or the program follows a stream.
     """
-    if interpreter.of_stream:
-        raise interpreter.refused("What is computed from noise is not linear.", "Give a number of answers instead.")
-    if not all(is_released(interpreter, arg) for arg in args):
-        raise interpreter.refused(
-            f"{name} of a number that depends on the data, before noise is added to it, is not linear.",
-            "Add noise first, or give a finite domain of records.",
-        )
+    _check_released(interpreter, name, args)
     post: PostProcessed = interpreter.path.post_process(
         name, function, args, kind, interpreter.place, is_positive=positive
     )
@@ -148,6 +152,7 @@ def operated(interpreter: Interpreter, operation: type[ast.operator], left: Any,
     function = _ARITHMETIC.get(operation)
     if function is None:
         raise interpreter.refused("This operator of numbers that depend on noise is not followed.")
+    _check_released(interpreter, _NAMES[operation], (left, right))
     kinds = {made(interpreter, left), made(interpreter, right)}
     if operation in (ast.Div, ast.FloorDiv, ast.Mod):
         _check_divisor(interpreter, operation, right, kinds)

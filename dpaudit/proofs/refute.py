@@ -29,7 +29,7 @@ from dpaudit.outputs.canonical import Outcome, Structure
 from dpaudit.proofs.alignment import Constraint, NoShift, align
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.functions import Piecewise, RecordFunction, Rounded
+from dpaudit.proofs.functions import NotOfRecord, Piecewise, RecordFunction, Rounded
 from dpaudit.proofs.neighbours import Vector, differences
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.replay import Dataset, of_record, on_answers, put_in, varied
@@ -687,7 +687,9 @@ def _records(
         for index, function in row.form.records.items():
             for number, point in enumerate(points):
                 record = number if isinstance(scope, Domain) else exactly(point)
-                values[index, number, place] = float(of_record(function, record))
+                # what also depends on former outputs is left at 0: this only orders pairs
+                with contextlib.suppress(NotOfRecord):
+                    values[index, number, place] = float(of_record(function, record))
     wanted = np.array([float(each) for each in vector])
     some = values[:MOST_CHANGED]
     changes = some[:, None, :, :] - some[:, :, None, :]

@@ -214,3 +214,12 @@ def quotient_of_an_answer(answers: Any, rng: Any) -> float:
 ])
 def test_clipped_is_not_proved(program: Any, scope: Scope) -> None:
     assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
+
+
+@pytest.mark.slow
+def test_lower_bounds_and_refutations_where_gradients_are_clipped() -> None:
+    proved = prove(descent_with_laplace, FOUR, epsilon=1, lower=True)
+    assert isinstance(proved, Proof)
+    assert proved.lower is not None
+    assert 0 < proved.lower.epsilon <= 1
+    assert not isinstance(prove(noise_is_not_for_free, FOUR, epsilon=1), Proof)
