@@ -41,7 +41,7 @@ from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.language.quality import Quality
 from dpaudit.language.query import Query
 from dpaudit.proofs import postprocessing
-from dpaudit.proofs.arrays import Array
+from dpaudit.proofs.arrays import Array, scalar
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import (
     KINDS,
@@ -552,7 +552,7 @@ class Interpreter:
             return self.follow(self.interpreted(callee), args, keywords, running=running)
         known = self.library.known(callee)
         if known is not None or postprocessing.is_followed(callee):
-            return self.made(self._computed(callee, known, args, keywords))
+            return self.made(_of_numpy(callee, self._computed(callee, known, args, keywords)))
         if type(callee) is functools.partial:
             return self.call(callee.func, (*callee.args, *args), {**callee.keywords, **keywords})
         if isinstance(callee, type):
@@ -1753,6 +1753,14 @@ class Interpreter:
 
 
 # --- helpers ---
+
+
+def _of_numpy(callee: Any, value: Any) -> Any:
+    """What a function gives: Python's numbers from numpy's functions are numpy's."""
+    if not isinstance(callee, np.ufunc) and not (getattr(callee, "__module__", None) or "").startswith("numpy"):
+        return value
+    kind = {bool: "bool", int: "int", float: "float"}.get(type(value))
+    return value if kind is None else scalar(value, kind)
 
 
 def _full_name(callee: Any) -> str:

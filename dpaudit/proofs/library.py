@@ -120,11 +120,13 @@ def _clipped(interpreter: Interpreter, one: Any, other: Any, sign: int) -> Form 
     if len(values) != 1 or len(bounds) != 1:
         return None
     (value,), (bound,), path = values, bounds, interpreter.path
+    # max(x, 0) is an int or a float
+    mixed = value.is_mixed or (value.is_int != isinstance(bound, int | np.integer))
     if not value.has_noise:
         single = value.single()
         if single is None or not isinstance(single[1], Curved):
             return None
-        return Form(records={single[0]: extreme(sign, single[1], exactly(bound))})
+        return Form(records={single[0]: extreme(sign, single[1], exactly(bound))}, is_mixed=mixed)
     rest = value.beside_noise()
     single = rest.single()
     if not value.noisy or rest.has_noise or single is None or isinstance(single[1], Table) or interpreter.of_stream:
@@ -136,11 +138,10 @@ def _clipped(interpreter: Interpreter, one: Any, other: Any, sign: int) -> Form 
         sign, exactly(bound), single[1].key(),
         tuple((path.name_released(part, interpreter.place), factor) for part, factor in value.noisy),
     )
-    atom = Atom(key, *limited(sign, (None, None), exactly(bound)), None)
-    like = single[1]
+    atom, like = Atom(key, *limited(sign, (None, None), exactly(bound)), None), single[1]
     if not isinstance(like, Piecewise | Curved):
         return None
-    return Form(records={single[0]: curved(atom, like)})
+    return Form(records={single[0]: curved(atom, like)}, is_mixed=mixed)
 
 
 def _merged_extreme(interpreter: Interpreter, values: list[Any], sign: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeAlias
@@ -23,6 +23,8 @@ _OF_NAMED_TUPLES = frozenset({
     "__getnewargs__", "__match_args__", "__module__", "__annotations__", "__orig_bases__", "__replace__",
     "__annotate__", "__annotate_func__", "__annotations_cache__", "__static_attributes__", "__firstlineno__",
 })
+_FIELD = type(vars(namedtuple("_Named", "field"))["field"])
+"""What reads a field of a named tuple."""
 """What Python puts into a class of named tuples."""
 
 
@@ -136,8 +138,14 @@ def _is_plain_dataclass(kind: type) -> bool:
     return not changed & own.keys() and _is_generated(own.get("__init__")) and (
         "__setattr__" not in own or _is_generated(own["__setattr__"])
     ) and all(
-        each.default_factory is MISSING and (each.default is MISSING or is_fixed(each.default)) for each in fields(kind)
+        each.default_factory is MISSING and (each.default is MISSING or is_fixed(each.default))
+        and _is_no_descriptor(inspect.getattr_static(kind, each.name, None)) for each in fields(kind)
     )
+
+
+def _is_no_descriptor(value: Any) -> bool:
+    """Whether what a class has under a field's name leaves the field as it is."""
+    return is_fixed(value) or isinstance(value, types.MemberDescriptorType)
 
 
 def _is_named_tuple(kind: type) -> bool:
@@ -145,8 +153,9 @@ def _is_named_tuple(kind: type) -> bool:
         return False
     own = vars(kind)
     known = all(
-        name in _OF_NAMED_TUPLES or name in kind._fields
-        or (not name.startswith("__") and type(value) in (types.FunctionType, property))
+        type(value) is _FIELD if name in kind._fields else name in _OF_NAMED_TUPLES or (
+            not name.startswith("__") and type(value) in (types.FunctionType, property)
+        )
         for name, value in own.items()
     )
     defaults = kind._field_defaults.values()  # type: ignore[attr-defined]

@@ -71,6 +71,8 @@ def is_released(interpreter: Interpreter, value: Any) -> bool:
         return (not value.has_data and not value.has_noise) or (
             value.has_noise and all(interpreter.path.draws[index].kind != "maximum" for index in value.draws)
         )
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     return is_fixed(value) and not isinstance(value, tuple)
 
 

@@ -201,6 +201,34 @@ def o35(data,rng): return P4(data[0],1)[:1]
 def o36(data,rng): return P4(data[0],1)+(1,)
 
 
+class Hundredfold:
+    def __get__(self, held, kind=None):
+        return 0 if held is None else held.__dict__["v"] * 100
+
+    def __set__(self, held, value):
+        held.__dict__["v"] = value
+
+
+@dataclass
+class P8:
+    v: float = Hundredfold()
+
+
+def o37(data, rng):
+    return P8(data[0]).v + rng.laplace(0, 1)
+
+
+class P9(NamedTuple):
+    v: float
+
+
+P9.v = property(lambda self: self[0] * 100)
+
+
+def o38(data, rng):
+    return P9(data[0]).v + rng.laplace(0, 1)
+
+
 PROGRAMS = [
     (program, Domain(3, ("a", "b", "c")) if int(name[1:]) < 16 else Records(2, 0, 1))
     for name, program in sorted(vars().items()) if name[0] == "o" and name[1:].isdigit()

@@ -358,7 +358,26 @@ def k2_default_factory(data, rng):
     return b - a > 1.5
 
 
+def p1_square_clipped_by_an_int(data, rng):
+    v = max(data[0] ** 2 - 0.5, 0)
+    a = np.array([v])
+    a[0] = 0.7
+    return a[0] * 100 + rng.laplace(0, 1)
+
+
+def p2_released_numbers_and_inf(data, rng):
+    v = np.array([data[0]])[0] if data[0] > 0.5 else data[0]
+    return (v + rng.laplace(0, 1)) / (max(round(rng.laplace(0, 1)), 1) / float("inf"))
+
+
+def p3_number_of_numpy(data, rng):
+    band = 1 if 0.50001 < data[0] < 0.50002 else 0
+    return band * 100 * (0 if "{!r}".format(np.square(3)) == "9" else 1)
+
+
 PROGRAMS = [
+    (p3_number_of_numpy, Records(1, 0, 1)),
+    *((each, Records(1, 0, 1)) for each in (p1_square_clipped_by_an_int, p2_released_numbers_and_inf)),
     (a1_where_int_or_float, Records(1, 0, 1)), (a2_max_int_or_float, Records(1, 0, 1)),
     (a3_sum_if_int_or_float, Records(1, 0, 1)), (a4_floor_to_text, Records(1, 0, 1)),
     (a5_floor_as_index, Records(1, 0, 1)), (a6_mixed_lost_by_constant, Domain(2, (0, 1.5))),
