@@ -1240,14 +1240,21 @@ def _random_integers(interpreter: Interpreter, low: Any, high: Any = None, size:
         raise interpreter.refused(
             f"A uniform draw of a whole number with more than {MOST_OPTIONS} values is not followed."
         )
-    return first + interpreter.path.toss([Fraction(1, last - first)] * (last - first))
+    return np.int64(first + interpreter.path.toss([Fraction(1, last - first)] * (last - first)))
+
+
+_NUMPY_OF: dict[type, type] = {int: np.int64, float: np.float64, str: np.str_}
+_OPTIONS = ({int}, {np.int64}, {np.float64}, {np.str_})
 
 
 def _random_choice(interpreter: Interpreter, values: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
-    options = list(range(values)) if isinstance(values, int) else list(interpreter.iterate(values))
+    options = list(range(values)) if isinstance(values, int) else [
+        # numpy makes an array of a list
+        _NUMPY_OF[type(each)](each) if type(each) in _NUMPY_OF else each for each in interpreter.iterate(values)
+    ]
     if size is not None or replace is not True:
         raise interpreter.refused("Several choices at once are not followed.", "Choose one by one.")
-    if not 0 < len(options) <= MOST_OPTIONS or {type(each) for each in options} not in ({int}, {float}, {str}):
+    if not 0 < len(options) <= MOST_OPTIONS or {type(each) for each in options} not in _OPTIONS:
         raise interpreter.refused("This choice is not followed.", "Choose from an int, or a list of ints or floats.")
     if any(isinstance(each, str) and each.endswith("\0") for each in options):
         raise interpreter.refused("numpy cuts off zeros at the end of a string.")

@@ -375,7 +375,20 @@ def p3_number_of_numpy(data, rng):
     return band * 100 * (0 if "{!r}".format(np.square(3)) == "9" else 1)
 
 
+def p4_integer_of_numpy(data, rng):
+    return data[0] + (rng.laplace(0, 1) if "{!r}".format(rng.integers(0, 2)) in ("0", "1") else 0)
+
+
+def p5_choice_of_numpy(data, rng):
+    return data[0] + (rng.laplace(0, 1) if "{!r}".format(rng.choice([0.5, 1.5])) in ("0.5", "1.5") else 0)
+
+
+def p6_text_of_numpy(data, rng):
+    return data[0] + (rng.laplace(0, 1) if "{!r}".format(rng.choice(["a", "b"])) in ("'a'", "'b'") else 0)
+
+
 PROGRAMS = [
+    *((each, Records(1, 0, 1)) for each in (p4_integer_of_numpy, p5_choice_of_numpy, p6_text_of_numpy)),
     (p3_number_of_numpy, Records(1, 0, 1)),
     *((each, Records(1, 0, 1)) for each in (p1_square_clipped_by_an_int, p2_released_numbers_and_inf)),
     (a1_where_int_or_float, Records(1, 0, 1)), (a2_max_int_or_float, Records(1, 0, 1)),
