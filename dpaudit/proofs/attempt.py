@@ -12,11 +12,12 @@ from typing import Any
 from dpaudit.proofs import coins
 from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
 from dpaudit.proofs.certificate import certificate_of_paths
-from dpaudit.proofs.exact import ROUNDING
+from dpaudit.proofs.exact import ROUNDING, brief
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
-from dpaudit.proofs.neighbours import differences, sums, with_maxima
-from dpaudit.proofs.paths import LIMITS, Finished, Limits
+from dpaudit.proofs.neighbours import differences, sums, with_changes, with_maxima
+from dpaudit.proofs.parts import Parts
+from dpaudit.proofs.paths import LIMITS, Finished, Limits, Manner, Seen
 from dpaudit.proofs.program import assumptions, paths, symbols
 from dpaudit.proofs.replay import handed_in, put_in, replayed
 from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
@@ -58,10 +59,10 @@ class Attempt:
         broken: the path and the difference for which no shift was found.
         explored: the paths on symbols, by the number of records, the lines with whole maxima, and `clipping`.
         on_datasets: the paths on each dataset of a finite domain.
-        maxima_at: lines at which the largest of several numbers that depend on noise is taken.
         is_followed: whether the program could be followed.
         clipping: whether the noise in a number of a record that is clipped counts as released before.
-        clips: whether that makes a difference.
+        seen: what makes a difference to how it is followed.
+        parts: what it applies to its whole dataset and is proved by itself; None where all is followed.
     """
 
     target: Any
@@ -73,27 +74,35 @@ class Attempt:
     container: Container | None = None
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
-    maxima_at: set[Place] = field(default_factory=set)
     explored: dict[tuple[int, frozenset[Place], bool], list[Finished]] = field(default_factory=dict)
     on_datasets: dict[tuple[Any, ...], list[Finished]] = field(default_factory=dict)
     is_followed: bool = False
     clipping: bool = False
-    clips: bool = False
+    seen: Seen = field(default_factory=Seen)
+    parts: Parts | None = None
 
     def looks_at_clipping(self) -> bool:
         """Whether `clipping` makes a difference, from the first path; the exploration of all may be long."""
         if isinstance(self.scope, Records):
             with suppress(Unsupported):
                 self.paths(self.scope, self.scope.n, limits=replace(self.limits, paths=1), keep=False)
-        return self.clips
+        return self.seen.clips
 
     def follow_without_clipping(self) -> None:
         """Follows clipped numbers on paths of their own, which are many where there are several records."""
         self.clipping = False
         self.limits = replace(self.limits, paths=min(self.limits.paths, MOST_CLIPPED))
 
-    def _noted(self) -> None:
-        self.clips = True
+    def manner(self, whole_maxima: frozenset[Place] = frozenset()) -> Manner:
+        """How the program is followed."""
+        if self.parts is None:
+            return Manner(whole_maxima, self.clipping)
+        return Manner(whole_maxima, self.clipping, self.parts.of)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The outputs on symbols of all paths that were followed."""
+        return [path.result for found in (*self.explored.values(), *self.on_datasets.values()) for path in found]
 
     def outcome(self) -> Proof | Unknown:
         """A proof for all datasets of a scope other than streams."""
@@ -142,8 +151,7 @@ class Attempt:
                 self.target, lambda: symbols(scope, n, self.handed_in),
                 answers=isinstance(scope, Answers) and not isinstance(scope, Asked),
                 whole_answers=isinstance(scope, Answers) and scope.whole,
-                whole_maxima=whole_maxima, maxima_at=self.maxima_at, limits=limits or self.limits,
-                clipping=self.clipping, clips=self._noted,
+                limits=limits or self.limits, manner=self.manner(whole_maxima), seen=self.seen,
             )
             if keep:
                 self.explored[n, whole_maxima, self.clipping] = found
@@ -161,7 +169,7 @@ class Attempt:
         if isinstance(outcome, Proof) or not self.is_followed:
             return outcome
         attempts: list[dict[str, Any]] = [{"merging": True}]
-        attempts += [{"whole_maxima": frozenset({place})} for place in sorted(self.maxima_at, key=str)]
+        attempts += [{"whole_maxima": frozenset({place})} for place in sorted(self.seen.maxima_at, key=str)]
         for attempt in attempts:
             found = self.tried(attempt)
             if isinstance(found, Proof):
@@ -280,7 +288,7 @@ class Attempt:
         found = self.on_datasets = {
             dataset: paths(
                 self.target, lambda dataset=dataset: put_in(self.handed_in, dataset),  # type: ignore[misc]
-                limits=self.limits,
+                limits=self.limits, manner=self.manner(), seen=self.seen,
             )
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }
@@ -320,6 +328,7 @@ class Attempt:
                 ))
             else:
                 vectors = differences([row.form for row in path.rows], equal, self.scope)
+            vectors = with_changes(vectors, [row.change for row in path.rows])
             key = (
                 path.draws, vectors,
                 tuple((tuple(sorted(row.noise.items())), row.equal, row.place) for row in constraints),
@@ -343,12 +352,15 @@ class Attempt:
         least = worst[1].cost if worst is not None else Fraction(0)
         if least > self.claimed * (1 + ROUNDING):
             return self.unknown(
-                f"The alignment needs ε = {least}, above the claimed {self.claimed}.", "", None, least
+                f"The alignment needs ε = {brief(least)}, above the claimed {brief(self.claimed)}.", "", None, least
             )
         return Proof(
             least, self.claimed, self.name, str(self.scope), noise_lines(list(known.values())), len(aligned),
             assumptions(self.target, self.scope),
-            certificate_of_paths(self.target, self.name, str(self.scope), self.claimed, list(known.values())),
+            certificate_of_paths(
+                self.target, self.name, str(self.scope), self.claimed, list(known.values()),
+                self.parts.list if self.parts is not None else (),
+            ),
         )
 
 
@@ -405,7 +417,8 @@ def noise_lines(aligned: Sequence[Aligned]) -> tuple[NoiseLine, ...]:
                 if draw.kind == "maximum":
                     continue
                 key = draw.place, str(draw)
-                shifts.setdefault(key, set()).add(moved)
+                # a part is proved by itself, and moves nothing
+                shifts.setdefault(key, set()).update({moved} if draw.part is None else ())
                 share = abs(moved) / draw.scale
                 here[key] = here.get(key, Fraction(0)) + (share**2 if draw.kind == "normal" else share)
             for key, cost in here.items():

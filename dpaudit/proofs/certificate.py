@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import platform
@@ -13,7 +14,7 @@ import numpy as np
 
 from dpaudit.extras import installed_version
 from dpaudit.proofs.alignment import Aligned, Constraint
-from dpaudit.proofs.forms import Draw
+from dpaudit.proofs.forms import Draw, Part
 from dpaudit.proofs.neighbours import Vector
 
 VERSION = 1
@@ -21,13 +22,17 @@ VERSION = 1
 
 def head(target: Any, name: str, scope: str, claimed: Fraction | str) -> dict[str, Any]:
     """What a certificate says about the program."""
+    parameters = "" if inspect.isfunction(target) else repr(target)
+    if type(target) is functools.partial:
+        parameters = ", ".join(f"{key}={value!r}" for key, value in target.keywords.items())
+        target = target.func
     code = target if inspect.isfunction(target) or inspect.ismethod(target) else type(target)
     try:
         source = inspect.getsource(code)
     except (OSError, TypeError):
         source = ""
     return {
-        "version": VERSION, "program": name, "parameters": repr(target) if not inspect.isfunction(target) else "",
+        "version": VERSION, "program": name, "parameters": parameters,
         "source_sha256": hashlib.sha256(source.encode()).hexdigest(), "scope": scope, "claimed": str(claimed),
         "versions": {"dpaudit": installed_version("dpaudit"), "python": platform.python_version(),
                      "numpy": np.__version__},
@@ -35,7 +40,7 @@ def head(target: Any, name: str, scope: str, claimed: Fraction | str) -> dict[st
 
 
 def certificate_of_paths(
-    target: Any, name: str, scope: str, claimed: Fraction, aligned: Sequence[Aligned]
+    target: Any, name: str, scope: str, claimed: Fraction, aligned: Sequence[Aligned], parts: Sequence[Part] = ()
 ) -> dict[str, Any]:
     """The certificate of a proof path by path."""
     return {
@@ -47,7 +52,13 @@ def certificate_of_paths(
             }
             for each in aligned
         ],
+        **of_parts(parts),
     }
+
+
+def of_parts(parts: Sequence[Part]) -> dict[str, Any]:
+    """The certificates of what is proved by itself, by its number."""
+    return {"parts": [part.certificate for part in parts]} if parts else {}
 
 
 def aligned_rows(
@@ -55,7 +66,13 @@ def aligned_rows(
 ) -> dict[str, Any]:
     """Draws and rows of a path, with a shift for each difference."""
     return {
-        "draws": [{"kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place)} for draw in draws],
+        "draws": [
+            {
+                "kind": draw.kind, "scale": str(draw.scale), "line": str(draw.place),
+                **({"part": draw.part.number} if draw.part is not None else {}),
+            }
+            for draw in draws
+        ],
         "rows": [
             {
                 "equal": row.equal, "line": str(row.place),

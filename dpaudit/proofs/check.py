@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 ROUNDING = Fraction(1, 10**12)
 SHIFTS = {"laplace": "any", "normal": "any", "exponential": "up", "gumbel": "up", "uniform": "no", "maximum": "no",
-          "geometric": "whole", "rounded": "whole", "one-sided": "whole, up"}
-"""By which numbers noise may be shifted."""
-
-
-class _Wrong(Exception):
-    """A line of a certificate is wrong."""
+          "geometric": "whole", "rounded": "whole", "one-sided": "whole, up", "mechanism": "up"}
+"""By which numbers noise may be shifted; a mechanism that has a certificate of its own by 1."""
 
 
 def check_certificate(certificate: dict[str, Any]) -> str | None:
@@ -30,16 +25,16 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
         _require(kind == "translation" or epsilon <= _number(certificate["claimed"]) * (1 + ROUNDING),
                  f"ε = {epsilon} is above the claimed {certificate['claimed']}.")
         {"stream": _stream, "coins": _coins, "paths": _paths, "translation": _paths}[kind](certificate, epsilon)
-    except _Wrong as wrong:
+    except AssertionError as wrong:
         return str(wrong)
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
         return f"It is no certificate: {type(error).__name__} {error}."
     return None
 
 
 def _require(holds: object, otherwise: str) -> None:
     if not holds:
-        raise _Wrong(otherwise)
+        raise AssertionError(otherwise)
 
 
 def _number(text: Any) -> Fraction:
@@ -53,6 +48,10 @@ def _paths(certificate: dict[str, Any], epsilon: Fraction) -> None:
     limits = epsilon, Fraction(0), epsilon**2 / 2
     if certificate["kind"] == "translation":
         limits = epsilon, _number(certificate["mu_squared"]), _number(certificate["rho"])
+    for number, part in enumerate(parts := certificate.get("parts", [])):
+        wrong = check_certificate(part)
+        _require(not wrong and part["kind"] in ("paths", "coins") and not _number(part.get("delta", "0")),
+                 f"part {number}: {wrong or 'its certificate is not of an ε alone.'}")
     _require(certificate["paths"], "It has no paths.")
     for number, path in enumerate(certificate["paths"]):
         _require(path["differences"], f"path {number}: it has no differences.")
@@ -61,17 +60,14 @@ def _paths(certificate: dict[str, Any], epsilon: Fraction) -> None:
                  f"path {number}: a row has draws of several paths.")
         for place, (difference, shift) in enumerate(zip(path["differences"], path["shifts"], strict=True)):
             where = f"path {number}, difference {place}"
-            paid = _paid(path["draws"], path["rows"], difference, shift, where)
-            for costs in (_costs([paid[index] for index in each]) for each in drawn):
+            paid = _paid(path, difference, shift, where, parts)
+            for each in drawn:
+                squares = sum((paid[index][0]**2 for index in each if paid[index][1]), Fraction(0))
+                others = [paid[index][0] for index in each if not paid[index][1]]
+                # ε of noise that is not Gaussian, μ² of noise that is, and ρ of both
+                costs = sum(others, Fraction(0)), squares, (squares + sum(share**2 for share in others)) / 2
                 _require(all(cost <= limit for cost, limit in zip(costs, limits, strict=True)),
                          f"{where}: the shift costs {costs[0]} (μ²: {costs[1]}), more than ε = {epsilon}.")
-
-
-def _costs(paid: Sequence[tuple[Fraction, bool]]) -> tuple[Fraction, Fraction, Fraction]:
-    """ε of noise that is not Gaussian, μ² of noise that is, and ρ of both."""
-    squares = sum((share**2 for share, normal in paid if normal), Fraction(0))
-    others = [share for share, normal in paid if not normal]
-    return sum(others, Fraction(0)), squares, (squares + sum(share**2 for share in others)) / 2
 
 
 def _coins(certificate: dict[str, Any], epsilon: Fraction) -> None:
@@ -88,20 +84,21 @@ def _coins(certificate: dict[str, Any], epsilon: Fraction) -> None:
                  f"pair {number}: its probabilities differ by more than ε = {epsilon} and δ allow.")
 
 
-def _paid(draws: Any, rows: Any, difference: Any, shift: Any, where: str) -> list[tuple[Fraction, bool]]:
+def _paid(path: Any, difference: Any, shift: Any, where: str, parts: Any) -> list[tuple[Fraction, bool]]:
     """Each draw's share, |shift| / scale, and whether it is Gaussian, if the shift keeps every row."""
-    moved = [_number(each) for each in shift]
-    for row, change in zip(rows, difference, strict=True):
-        _require(all(int(index) >= 0 for index in row["noise"]), f"{where}: the number of a draw is below 0.")
-        total = _number(change) + sum((_number(c) * moved[int(i)] for i, c in row["noise"].items()), Fraction(0))
+    moved = {str(index): _number(each) for index, each in enumerate(shift)}
+    for row, change in zip(path["rows"], difference, strict=True):
+        total = _number(change) + sum((_number(c) * moved[index] for index, c in row["noise"].items()), Fraction(0))
         _require(total == 0 or (total > 0 and not row["equal"]),
                  f"{where}: the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}.")
     paid = []
-    for draw, amount in zip(draws, moved, strict=True):
+    for draw, amount in zip(path["draws"], moved.values(), strict=True):
         scale, allowed = _number(draw["scale"]), SHIFTS[draw["kind"]]
         _require(scale > 0 and (not amount or (allowed != "no" and (amount > 0 or "up" not in allowed) and (
             amount.denominator == 1 or "whole" not in allowed))),
                  f"{where}: {draw['kind']} noise of scale {scale} is shifted by {amount}.")
+        _require(draw["kind"] != "mechanism" or scale * _number(parts[draw["part"]]["epsilon"]) <= 1,
+                 f"{where}: a mechanism costs less than its certificate says.")
         paid.append((abs(amount) / scale, draw["kind"] == "normal"))
     return paid
 
@@ -109,8 +106,7 @@ def _paid(draws: Any, rows: Any, difference: Any, shift: Any, where: str) -> lis
 def _stream(certificate: dict[str, Any], epsilon: Fraction) -> None:
     """Each step from one state of the loop to another is paid for by the fall of the potential."""
     potential = [_number(each) for each in certificate["potentials"]]
-    shifts = [[_number(each) for each in state] for state in certificate["carried"]]
-    held = certificate["carried_draws"]
+    shifts, held = [[_number(each) for each in state] for state in certificate["carried"]], certificate["carried_draws"]
     _require(not shifts[0] and [len(each) for each in held] == [len(each) for each in shifts],
              "the start carries draws, or the draws that states carry are not those that are shifted.")
     _require(min(potential, default=Fraction(0)) >= 0 and potential[0] <= epsilon,
@@ -127,7 +123,7 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> None:
             fresh = [_number(each) for each in shift]
             _require(fresh[:kept] == shifts[before] and (after is None or [fresh[i] for i in taken] == shifts[after]),
                      f"{where}: a carried draw has two shifts.")
-            paid = _paid(step["draws"], step["rows"], difference, shift, where)
+            paid = _paid(step, difference, shift, where, ())
             _require(not any(share and normal for share, normal in paid), f"{where}: normal noise is shifted.")
             cost = sum((share for share, _ in paid[kept:]), Fraction(0))
             _require(cost + (potential[after] if after is not None else 0) <= potential[before],

@@ -15,6 +15,11 @@ ROUNDING = Fraction(1, 10**12)
 """Relative difference of two numbers that counts as rounding of the program's parameters."""
 
 
+def brief(value: Fraction) -> str:
+    """A fraction as text; a decimal where it is long."""
+    return str(value) if value.denominator <= SIMPLE else f"{float(value):.6g}"
+
+
 def exactly(value: object) -> Fraction:
     """The real number that a program's parameter stands for.
 

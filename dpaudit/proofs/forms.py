@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.exact import brief, exactly
 from dpaudit.proofs.functions import RecordFunction, Table
 from dpaudit.proofs.results import Place, Unsupported
 
@@ -290,12 +290,35 @@ KINDS = {
     "uniform": Kind("Uniform", False, "none"),
     "normal": Kind("Normal", False, "none"),
     "maximum": Kind("Maximum", False, "none"),
+    "mechanism": Kind("", False, "up"),
 }
-"""The kinds of noise: with density p of draws, p(x) ≤ exp(cost(s)) · p(x + s) for every x and every shift s."""
+"""The kinds of noise: with density p of draws, p(x) ≤ exp(cost(s)) · p(x + s) for every x and every shift s.
+
+A mechanism that is proved by itself counts as one that is shifted by 1, for its ε."""
 
 
-_LONGEST = 10**6
-"""Largest denominator of a scale that is shown as a fraction."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A mechanism or function that is proved by itself.
+
+    Args:
+        name: of it.
+        number: among the parts of the program.
+        target: itself.
+        epsilon: what was proved.
+        shape: of all of its outputs, as in `parts`.
+        certificate: of its proof.
+    """
+
+    name: str
+    number: int
+    target: Any
+    epsilon: Fraction
+    shape: Any
+    certificate: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {brief(self.epsilon)}-DP"
 
 
 @dataclass(frozen=True)
@@ -306,11 +329,13 @@ class Draw:
         kind: in `KINDS`.
         scale: a shift by s costs |s| / scale.
         place: the line that draws.
+        part: the mechanism, where it is one that is proved by itself.
     """
 
     kind: str
     scale: Fraction
     place: Place
+    part: Part | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -323,8 +348,9 @@ class Draw:
         return KINDS[self.kind].moves
 
     def __str__(self) -> str:
-        scale = str(self.scale) if self.scale.denominator <= _LONGEST else f"{float(self.scale):.6g}"
-        return f"{KINDS[self.kind].name}({scale})"
+        if self.part is not None:
+            return str(self.part)
+        return f"{KINDS[self.kind].name}({brief(self.scale)})"
 
 
 Made: TypeAlias = Literal["int", "float", "numpy", "truth", "text", ""]

@@ -56,6 +56,7 @@ from dpaudit.proofs.forms import (
 )
 from dpaudit.proofs.functions import ONE, ZERO, Piecewise, RecordFunction, Table, ratio
 from dpaudit.proofs.objects import Tally, instance, tallied
+from dpaudit.proofs.parts import bound, output_of
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.public import Public, public
 from dpaudit.proofs.results import Place, Unsupported
@@ -74,6 +75,7 @@ from dpaudit.proofs.values import (
     Library,
     Native,
     Noise,
+    Output,
     Random,
     Scored,
     Solution,
@@ -85,6 +87,7 @@ from dpaudit.proofs.values import (
     is_own,
     is_plain,
     is_truth,
+    name_of,
     plain,
 )
 from dpaudit.stats import enclosed
@@ -165,6 +168,8 @@ class Interpreter:
         """Above 0 after the loop over a stream, and in a `return`: what was released is not counted any more."""
         self.of_stream = False
         """Whether the program is followed for streams of every length."""
+        self.handed: Any = None
+        """The dataset, as the program got it."""
         self.elementwise = 0
         """Above 0 while the elements of arrays are computed with, which are numpy's numbers."""
         self.here: Place | None = None
@@ -478,7 +483,7 @@ class Interpreter:
             case Compared():
                 return self.compare(self.drawn(value.noise), value.symbol, value.bound)
             case AppliedTo():
-                return self.run_mechanism(value.mechanism, value.dataset)
+                return self.applied(value.mechanism, value.dataset)
             case Product() | Independent() | Repeated():
                 return tuple(self.drawn(part) for part in value.parts)
             case Chosen():
@@ -491,9 +496,28 @@ class Interpreter:
                 p = exactly(value.p)
                 return p > 0 if p in (0, 1) else self.path.toss([p, 1 - p]) == 0
         if isinstance(value, Applied):
-            return self.run_mechanism(value.mechanism, value.dataset)
+            return self.applied(value.mechanism, value.dataset)
         raise self.refused(f"A draw from {type(value).__name__} cannot be followed.",
                     "Laplace, DiscreteLaplace and their comparisons can.")
+
+    def applied(self, mechanism: Any, dataset: Any) -> Any:
+        """The output of a mechanism that is applied to data."""
+        found = self.part(mechanism, dataset) if isinstance(mechanism, Mechanism) else None
+        return found if found is not None else self.run_mechanism(mechanism, dataset)
+
+    def part(self, target: Any, dataset: Any) -> Any:
+        """The output of what is applied to the whole dataset, where it is proved by itself; None where it is followed.
+
+        Args:
+            target: a mechanism or function.
+            dataset: what it is applied to.
+        """
+        # before the first line, it is the program itself
+        whole = self.here is not None and dataset is self.handed and (
+            type(dataset) is tuple or (isinstance(dataset, Array) and not dataset.writable)
+        )
+        found = self.path.apply(target, key_of(target), self.place) if whole and not self.of_stream else None
+        return output_of(self.path, *found, self.place) if found is not None else None
 
     def run_mechanism(self, mechanism: Any, dataset: Any) -> Any:
         """A mechanism's output on data."""
@@ -547,6 +571,11 @@ class Interpreter:
                 map(is_frozen, given)
             ):
                 return self.plainly(callee, *args, **keywords)
+            if self.handed is not None and any(each is self.handed for each in given) and not running and (
+                (found := bound(callee, args, keywords)) is not None and isinstance(found[1], Random)
+                and (output := self.part(found[2], found[0])) is not None
+            ):
+                return output
             if callee.__code__ is _CACHED and _is_ours(callee):
                 return self.call(vars(callee)["__wrapped__"], args, keywords)
             return self.follow(self.interpreted(callee), args, keywords, running=running)
@@ -1356,8 +1385,10 @@ class Interpreter:
                 other = right if left is None else left
                 if isinstance(other, Public | Solution):
                     raise self.refused("What was released is compared with None.")
-                if isinstance(other, Cell) and isinstance(other.function, Table):
-                    same: Any = self.cell(other, combine(other, None, lambda x, _: x is None))
+                if isinstance(other, Output):
+                    same: Any = other.compared_with_none(self.path, self.place)
+                elif isinstance(other, Cell) and isinstance(other.function, Table):
+                    same = self.cell(other, combine(other, None, lambda x, _: x is None))
                 else:
                     same = left is None and right is None
                 return same if isinstance(op, ast.Is) else self.unary(ast.Not(), same)
@@ -1824,6 +1855,21 @@ def is_frozen(value: Any) -> bool:
     if _is_ours(type(value)) and is_dataclass(value):
         return all(is_frozen(getattr(value, each.name)) for each in fields(value))
     return is_fixed(value)
+
+
+def key_of(value: Any) -> object:
+    """Equal for one object, and for equal objects that cannot change."""
+    if type(value) is functools.partial:
+        return id(value.func), tuple((name, name_of(held)) for name, held in value.keywords.items())
+    return _content(value) if is_frozen(value) else id(value)
+
+
+def _content(value: Any) -> object:
+    if type(value) is tuple:
+        return tuple(map(_content, value))
+    if is_dataclass(value):
+        return type(value), tuple(_content(getattr(value, each.name)) for each in fields(value))
+    return type(value), value
 
 
 def _possible(value: Any) -> tuple[Any, ...]:

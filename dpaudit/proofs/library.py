@@ -94,8 +94,8 @@ def _extreme(sign: int) -> Handler:
         merged = _merged_extreme(interpreter, keys, sign) if key is None else None
         if merged is None and key is None and len(items) > 1:
             path, forms = interpreter.path, [interpreter.number(item).scaled(Fraction(sign)) for item in items]
-            path.maxima_at.add(interpreter.place)
-            if interpreter.place in path.whole_maxima:
+            path.seen.maxima_at.add(interpreter.place)
+            if interpreter.place in path.manner.whole_maxima:
                 return path.maximum(forms, interpreter.place).scaled(Fraction(sign))
         return merged if merged is not None else items[_choose(interpreter, keys, sign)]
 
@@ -131,8 +131,8 @@ def _clipped(interpreter: Interpreter, one: Any, other: Any, sign: int) -> Form 
     single = rest.single()
     if not value.noisy or rest.has_noise or single is None or isinstance(single[1], Table) or interpreter.of_stream:
         return None
-    path.clips = True
-    if not path.clipping or not all(postprocessing.is_released(interpreter, part) for part, _ in value.noisy):
+    path.seen.clips = True
+    if not path.manner.clipping or not all(postprocessing.is_released(interpreter, part) for part, _ in value.noisy):
         return None
     key = (
         sign, exactly(bound), single[1].key(),

@@ -70,6 +70,24 @@ def differences(forms: Sequence[Form], equal: Sequence[bool], scope: Scope) -> D
     return Differences(tuple(found), isinstance(scope, Domain) or stepwise)
 
 
+def with_changes(found: Differences, changes: Sequence[Fraction]) -> Differences:
+    """The differences of rows that change by some constants beside.
+
+    Args:
+        found: of the rows, and of others after them.
+        changes: of each row.
+    """
+    if not any(changes):
+        return found
+    return Differences(
+        tuple(
+            (*(x + change for x, change in zip(vector, changes, strict=False)), *vector[len(changes):])
+            for vector in found.vectors
+        ),
+        found.is_finite,
+    )
+
+
 def _block(
     columns: Sequence[Column], moves: Moves, by: Fraction, equal: Sequence[bool], scope: Answers
 ) -> list[Vector]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from dpaudit.proofs.forms import Cell, Condition, Draw, Form, Made, PostProcessed
+from dpaudit.proofs.forms import Cell, Condition, Draw, Form, Made, Part, PostProcessed
 from dpaudit.proofs.results import Place, Unsupported
 
 MOST_DRAWS = 2_000
@@ -48,12 +48,14 @@ class Row:
         form: of records and draws.
         strict: whether it is > 0.
         place: the line that decides or releases it.
+        change: what it changes by between D and D′ beside its form.
     """
 
     kind: RowKind
     form: Form
     strict: bool
     place: Place
+    change: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,24 +125,54 @@ def _is_uniform(form: Form, draws: Sequence[Draw]) -> bool:
     return len(form.draws) == 1 and all(draws[index].kind == "uniform" for index in form.draws)
 
 
+def _no_part(target: Any, key: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """How a program is followed.
+
+    Args:
+        whole_maxima: lines at which the largest of several numbers is kept as one number.
+        clipping: whether the noise in a number of a record that is clipped counts as released before.
+        part: as `Parts.of`; None where what is applied to the whole dataset is followed.
+    """
+
+    whole_maxima: frozenset[Place] = frozenset()
+    clipping: bool = False
+    part: Callable[[Any, object], Part | None] = _no_part
+
+
+@dataclass(eq=False)
+class Seen:
+    """What makes a difference to how a program is followed.
+
+    Args:
+        maxima_at: lines at which the largest of several numbers that depend on noise was taken.
+        clips: whether a number of a record and of noise was compared with a bound by max or min.
+        applies: whether a mechanism or function was applied to the whole dataset.
+    """
+
+    maxima_at: set[Place] = field(default_factory=set)
+    clips: bool = False
+    applies: bool = False
+
+
 class Path:
     """One execution path: it repeats the decisions that it is given, and takes the first branch after them.
 
     Args:
         decisions: to repeat.
-        whole_maxima: lines at which the largest of several numbers is kept as one number.
-        clipping: whether the noise in a number of a record that is clipped counts as released before.
+        manner: how it is followed.
+        seen: notes what makes a difference to that.
     """
 
     def __init__(
-        self, decisions: tuple[int, ...] = (), whole_maxima: frozenset[Place] = frozenset(), clipping: bool = False
+        self, decisions: tuple[int, ...] = (), manner: Manner | None = None, seen: Seen | None = None
     ) -> None:
-        self.given, self.whole_maxima, self.clipping = decisions, whole_maxima, clipping
-        self.clips = False
-        """Whether a number of a record and of noise was compared with a bound by max or min."""
+        self.given, self.manner, self.seen = decisions, manner or Manner(), seen or Seen()
         self.maxima: list[Maximum] = []
-        self.maxima_at: set[Place] = set()
-        """Lines at which the largest of several numbers that depend on noise was taken."""
         self.decisions: list[int] = []
         self.open: list[tuple[int, ...]] = []
         """Decisions that lead to paths not yet followed."""
@@ -189,15 +221,37 @@ class Path:
 
     def draw(self, kind: str, scale: Fraction, place: Place) -> Form:
         """A fresh draw of noise."""
+        index = self._drawn(Draw(kind, scale, place))
+        if kind == "uniform":
+            self.intervals[index] = Fraction(0), Fraction(1)
+        return Form(draws={index: Fraction(1)})
+
+    def apply(self, target: Any, key: object, place: Place) -> tuple[Part, int] | None:
+        """The part that a mechanism or function is, and its number among the draws; None where it is followed.
+
+        Args:
+            target: is applied to the whole dataset.
+            key: equal for one target alone.
+            place: the line.
+        """
+        self.seen.applies = True
+        part = self.manner.part(target, key)
+        if part is None:
+            return None
+        index = self._drawn(Draw("mechanism", 1 / (part.epsilon or Fraction(1)), place, part))
+        if part.epsilon:
+            # its output is as likely on D′ as on D but for a factor, which a shift by 1 pays for
+            self.rows.append(Row("equal", Form(draws={index: Fraction(-1)}), False, place, Fraction(1)))
+        return part, index
+
+    def _drawn(self, draw: Draw) -> int:
         if self.merging:
             raise CannotMerge
         if len(self.draws) >= MOST_DRAWS:
-            raise Unsupported(f"More than {MOST_DRAWS:,} draws on one path.", "", place)
-        self.draws.append(Draw(kind, scale, place))
+            raise Unsupported(f"More than {MOST_DRAWS:,} draws on one path.", "", draw.place)
+        self.draws.append(draw)
         self.drawn_after.append(len(self.decisions))
-        if kind == "uniform":
-            self.intervals[len(self.draws) - 1] = Fraction(0), Fraction(1)
-        return Form(draws={len(self.draws) - 1: Fraction(1)})
+        return len(self.draws) - 1
 
     def _split(self, form: Form, place: Place) -> bool | None:
         """Whether a uniform draw of this path is on one side of a constant; None for other forms."""
@@ -220,14 +274,11 @@ class Path:
 
     def maximum(self, members: Sequence[Form], place: Place) -> Form:
         """The largest of some numbers, as one number."""
-        if self.merging:
-            raise CannotMerge
+        index = self._drawn(Draw("maximum", Fraction(1), place))
         if any(self.draws[index].is_whole for form in members for index in form.draws):
             raise Unsupported("The largest of numbers with whole noise is not followed as one number.", "", place)
-        self.draws.append(Draw("maximum", Fraction(1), place))
-        self.drawn_after.append(len(self.decisions))
-        self.maxima.append(Maximum(len(self.draws) - 1, tuple(members)))
-        return Form(draws={len(self.draws) - 1: Fraction(1)})
+        self.maxima.append(Maximum(index, tuple(members)))
+        return Form(draws={index: Fraction(1)})
 
     def finished_rows(self) -> tuple[Row, ...]:
         """The rows; a number that is at least every member of a maximum is at least the maximum."""
@@ -397,19 +448,15 @@ def _sign(form: Form) -> Fraction:
 
 
 def explore(
-    run: Callable[[Path], tuple[Any, Any]], whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None, limits: Limits = LIMITS, clipping: bool = False,
-    clips: Callable[[], None] = lambda: None,
+    run: Callable[[Path], tuple[Any, Any]], manner: Manner | None = None, seen: Seen | None = None,
+    limits: Limits = LIMITS,
 ) -> list[Finished]:
     """All paths of a program.
 
     Args:
         run: follows a path; returns its output's hashable parts, and the output.
-        whole_maxima: as in `Path`.
-        maxima_at: gets the lines at which the largest of several numbers that depend on noise was taken.
+        manner, seen: as in `Path`.
         limits: beyond which it is not followed.
-        clipping: as in `Path`.
-        clips: called for a path on which it would make a difference.
 
     Raises:
         Unsupported: the program cannot be followed, or has too many paths.
@@ -418,18 +465,12 @@ def explore(
     finished: list[Finished] = []
     steps = 0
     while waiting:
-        path = Path(waiting.pop(), whole_maxima, clipping)
-        try:
-            output, result = run(path)
-        finally:
-            if path.clips:
-                clips()
+        path = Path(waiting.pop(), manner, seen)
+        output, result = run(path)
         decided = tuple(path.post_decided.values())
         if path.post_processed:
             # one output only where it is computed from released numbers alike
             output = output, tuple(path.post_processed), tuple((value.place, holds) for value, holds in decided)
-        if maxima_at is not None:
-            maxima_at |= path.maxima_at
         waiting += path.open
         finished.append(
             Finished(

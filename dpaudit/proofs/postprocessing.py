@@ -25,7 +25,7 @@ import numpy as np
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.forms import Form, Made, PostProcessed
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.values import NUMBERS, is_fixed, is_plain, is_truth
+from dpaudit.proofs.values import NUMBERS, Recorded, is_fixed, is_plain, is_truth
 
 Interpreter: TypeAlias = Any
 """`interpreter.Interpreter`, which imports this module."""
@@ -425,12 +425,15 @@ class Unclear(Exception):
     """Floats may be rounded to another value, or the program raises."""
 
 
-def candidates(value: PostProcessed, number: Callable[[Form], tuple[Fraction, float]]) -> list[Any]:
+def candidates(
+    value: PostProcessed, number: Callable[[Form], tuple[Fraction, float]], outputs: Sequence[Any] = ()
+) -> list[Any]:
     """The values that it may have, for forms that are known up to rounding.
 
     Args:
         value: post-processed.
         number: the value of a form, and what a float may differ from it by.
+        outputs: of the parts that a run applied.
 
     Raises:
         Unclear: it has none.
@@ -440,7 +443,7 @@ def candidates(value: PostProcessed, number: Callable[[Form], tuple[Fraction, fl
         known: dict[int, Any] = {}
         try:
             with np.errstate(all="ignore"):
-                found.append(_evaluated(value, number, side, known))
+                found.append(_evaluated(value, number, side, known, outputs))
         except Unsupported:
             raise
         except (ArithmeticError, ValueError, TypeError):
@@ -449,7 +452,8 @@ def candidates(value: PostProcessed, number: Callable[[Form], tuple[Fraction, fl
 
 
 def _evaluated(
-    value: Any, number: Callable[[Form], tuple[Fraction, float]], side: int, known: dict[int, Any]
+    value: Any, number: Callable[[Form], tuple[Fraction, float]], side: int, known: dict[int, Any],
+    outputs: Sequence[Any],
 ) -> Any:
     if isinstance(value, Form):
         exact, rounding = number(value)
@@ -457,5 +461,6 @@ def _evaluated(
     if not isinstance(value, PostProcessed):
         return value
     if value.place not in known:
-        known[value.place] = value.function(*(_evaluated(arg, number, side, known) for arg in value.args))
+        args = (_evaluated(arg, number, side, known, outputs) for arg in value.args)
+        known[value.place] = value.function(outputs) if isinstance(value.function, Recorded) else value.function(*args)
     return known[value.place]

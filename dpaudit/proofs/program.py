@@ -21,12 +21,12 @@ from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed
 from dpaudit.proofs.functions import Piecewise, Table
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.library import LIBRARY
-from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Path, explore
+from dpaudit.proofs.paths import LIMITS, CannotMerge, Finished, Limits, Manner, Path, Seen, explore
 from dpaudit.proofs.queries import answered_by, unseen
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Instance, Native, Noise, Random, Solution, Started, concrete, name_of
+from dpaudit.proofs.values import Bound, Instance, Native, Noise, Output, Random, Solution, Started, concrete, name_of
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -87,9 +87,8 @@ def symbols(scope: Scope, n: int, container: Container) -> Any:
 
 
 def paths(
-    target: Any, data: Callable[[], Any], *, answers: bool = False, whole_maxima: frozenset[Place] = frozenset(),
-    maxima_at: set[Place] | None = None, whole_answers: bool = False, limits: Limits = LIMITS, clipping: bool = False,
-    clips: Callable[[], None] = lambda: None,
+    target: Any, data: Callable[[], Any], *, answers: bool = False, whole_answers: bool = False,
+    limits: Limits = LIMITS, manner: Manner | None = None, seen: Seen | None = None,
 ) -> list[Finished]:
     """All execution paths of a program on data.
 
@@ -97,17 +96,15 @@ def paths(
         target: a mechanism or a function f(data, rng).
         data: makes the data.
         answers: whether the data are the answers of a mechanism's queries.
-        whole_maxima, maxima_at: as in `explore`.
         whole_answers: whether the data are whole numbers.
         limits: beyond which it is not followed.
-        clipping, clips: as in `explore`.
+        manner, seen: as in `Path`.
 
     Raises:
         Unsupported: it cannot be followed.
     """
     return explore(
-        lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), whole_maxima, maxima_at,
-        limits, clipping, clips,
+        lambda path: run(target, data(), path, answers=answers, whole_answers=whole_answers), manner, seen, limits
     )
 
 
@@ -117,7 +114,7 @@ def run(
     """Follows one path of a program."""
     interpreter = Interpreter(path, LIBRARY)
     with refusals(interpreter):
-        interpreter.whole_answers = whole_answers
+        interpreter.whole_answers, interpreter.handed = whole_answers, data
         if isinstance(target, Mechanism):
             if answers and answers_queries(target):
                 interpreter.answering, data = target, answered_by(target, data)
@@ -208,6 +205,8 @@ def released(interpreter: Interpreter, value: Any) -> Any:
         case Instance():
             parts = tuple((name, released(interpreter, part)) for name, part in value.values.items())
             return "instance", id(value.kind), parts
+        case Output():
+            return "output", value.name
         case Solution():
             return "solution", value.of, value.place
         case Noise() | Random() | Native() | Bound() | Started():

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.language.mechanism import Mechanism
-from dpaudit.language.quality import Quality
 from dpaudit.language.query import Query
 from dpaudit.language.scores import Scores
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.functions import Piecewise
-from dpaudit.proofs.interpreter import is_frozen
+from dpaudit.proofs.interpreter import key_of
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Asked, Queries, Stated
 from dpaudit.proofs.values import Unseen
@@ -38,7 +36,7 @@ def asked(mechanism: Mechanism, scope: Queries, follow: Callable[[Unseen], Any])
     found: dict[object, tuple[int, Stated]] = {}
 
     def answer(subject: Any) -> tuple[Form, ...]:
-        key = _key(subject)
+        key = key_of(subject)
         if key not in found:
             found[key] = sum(each.k for _, each in found.values()), _stated(subject, scope)
         first, stated = found[key]
@@ -53,10 +51,10 @@ def asked(mechanism: Mechanism, scope: Queries, follow: Callable[[Unseen], Any])
 
 def unseen(scope: Asked) -> Unseen:
     """The dataset, as a program gets it."""
-    places = {_key(each.subject): block[0] for each, block in zip(scope.asked, scope.blocks, strict=True)}
+    places = {key_of(each.subject): block[0] for each, block in zip(scope.asked, scope.blocks, strict=True)}
 
     def answer(subject: Any) -> tuple[Form, ...]:
-        found = places.get(_key(subject))
+        found = places.get(key_of(subject))
         if found is None:
             raise Unsupported("A query is made anew in every run.", "Make it a field of the mechanism.")
         return _numbers(found.start, found.stop)
@@ -83,7 +81,7 @@ def answered(scope: Asked, answers: tuple[float, ...]) -> Iterator[object]:
     """
     dataset = object()
     given = {
-        _key(each.subject): answers[block[0].start:block[0].stop]
+        key_of(each.subject): answers[block[0].start:block[0].stop]
         for each, block in zip(scope.asked, scope.blocks, strict=True)
     }
     kinds = dict.fromkeys(type(each.subject) for each in scope.asked)
@@ -93,7 +91,7 @@ def answered(scope: Asked, answers: tuple[float, ...]) -> Iterator[object]:
         def call(self: Any, data: Any) -> Any:
             if data is not dataset:
                 return former(self, data)
-            mine = given[_key(self)]
+            mine = given[key_of(self)]
             return mine if isinstance(self, Query) else Scores(mine)
 
         return call
@@ -129,16 +127,3 @@ def _stated(subject: Any, scope: Queries) -> Stated:
     if sensitivity <= 0:
         raise Unsupported(f"{name} states no sensitivity above 0.")
     return Stated(subject, size, "total" if isinstance(subject, Query) else "each", sensitivity)
-
-
-def _key(subject: Query | Quality) -> object:
-    """Equal for one object, and for equal objects that cannot change."""
-    return _content(subject) if is_frozen(subject) else id(subject)
-
-
-def _content(value: Any) -> object:
-    if type(value) is tuple:
-        return tuple(map(_content, value))
-    if is_dataclass(value):
-        return type(value), tuple(_content(getattr(value, each.name)) for each in fields(value))
-    return type(value), value

@@ -8,12 +8,14 @@ has to be the one that the path computes.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
+import sys
 import time
 import types
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -27,15 +29,16 @@ from dpaudit.language.distributions.real import Integer
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.exact import exactly
-from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, PostProcessed
+from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, Part, PostProcessed
 from dpaudit.proofs.functions import Curved, NotOfRecord, Piecewise, RecordFunction, Rounded, Table
+from dpaudit.proofs.interpreter import key_of
 from dpaudit.proofs.paths import Finished
 from dpaudit.proofs.postprocessing import Unclear, candidates
 from dpaudit.proofs.program import answers_queries
 from dpaudit.proofs.queries import answered
 from dpaudit.proofs.results import Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope
-from dpaudit.proofs.values import Instance, Solution
+from dpaudit.proofs.values import Instance, Output, Solution
 
 DATASETS = 60
 """Datasets that are tried."""
@@ -82,11 +85,12 @@ def replayed(
     tried = list(datasets) if datasets is not None else chosen_datasets(scope, n, finished, rng)
     runs = RUNS if datasets is None else LEAST * len(tried)
     program = Followed(finished, scope)
+    parts = {key_of(draw.part.target): draw.part for path in finished for draw in path.draws if draw.part is not None}
     begun = time.process_time()
     for number, dataset in enumerate(itertools.islice(itertools.cycle(tried), runs)):
         if number >= LEAST and time.process_time() - begun > SECONDS:
             break
-        tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))])
+        tape = Tape(rng, FACTORS[int(rng.integers(len(FACTORS)))], parts=parts)
         program.compare(dataset, tape, real_output(target, scope, dataset, tape, container))
     begun = time.process_time()
     for number, place in enumerate(np.linspace(0, len(finished) - 1, min(len(finished), GUIDED)).astype(int).tolist()):
@@ -95,7 +99,7 @@ def replayed(
         for dataset in itertools.islice(tried, TRIED):
             noise = noise_into(finished[place], program.state(dataset))
             if noise is not None:
-                tape = Tape(rng, 1.0, noise)
+                tape = Tape(rng, 1.0, noise, parts)
                 program.compare(dataset, tape, real_output(target, scope, dataset, tape, container))
                 break
 
@@ -146,8 +150,10 @@ def real_output(target: Any, scope: Scope, dataset: Dataset, tape: Tape, contain
                 with answered(scope, dataset) as unseen:
                     return tape.run(target, unseen)
             if isinstance(target, Mechanism):
+                tape.dataset = dataset = tuple(dataset)
                 return tape.run(on_answers(target) if isinstance(scope, Answers) else target, dataset)
-            output = target(put_in(handed_in(target, scope, container), dataset), Recorder(tape))
+            tape.dataset = put_in(handed_in(target, scope, container), dataset)
+            output = tape.call(target, tape.dataset)
     except Unsupported:
         raise
     except Exception as error:
@@ -199,10 +205,17 @@ class Tape:
         rng: where they come from.
         factor: multiple of the noise.
         given: the first draws.
+        parts: what is proved by itself, by its key.
     """
 
-    def __init__(self, rng: Generator, factor: float, given: Sequence[float] = ()) -> None:
-        self.rng, self.factor, self.given = rng, factor, given
+    def __init__(
+        self, rng: Generator, factor: float, given: Sequence[float] = (), parts: Mapping[object, Part] | None = None
+    ) -> None:
+        self.rng, self.factor, self.given, self.parts = rng, factor, given, parts or {}
+        self.dataset: Any = None
+        """As the program got it."""
+        self.outputs: list[Any] = []
+        """Of the parts that were applied to it."""
         self.kinds: list[str] = []
         self.scales: list[float] = []
         self.noise: list[Fraction] = []
@@ -247,6 +260,56 @@ class Tape:
         self.refused.append(Unsupported(f"The program draws with {what}, which is not replayed."))
         return self.refused[-1]
 
+    # --- parts ---
+
+    def part(self, target: Any, dataset: Any) -> Part | None:
+        """The part that is applied to the whole dataset."""
+        return self.parts.get(key_of(target)) if self.parts and dataset is self.dataset else None
+
+    def aside(self) -> Tape:
+        """A tape for the draws of a part, which are not compared."""
+        tape = Tape(self.rng, 1.0)
+        tape.refused = self.refused
+        return tape
+
+    def applied(self, part: Part, output: Any) -> Any:
+        """Records the output of a part."""
+        self.record("mechanism", float(1 / (part.epsilon or 1)), 0.0)
+        self.outputs.append(output)
+        return output
+
+    # --- functions ---
+
+    def call(self, function: Any, dataset: Any) -> Any:
+        """The output of a function, with the draws of its parts aside."""
+        recorder = Recorder(self)
+        if not self.parts:
+            return function(dataset, recorder)
+        codes = {getattr(part.target, "func", None) for part in self.parts.values()}
+        functions = {each.__code__: each for each in codes if each is not None}
+        inside: tuple[Any, Part] | None = None
+
+        def look(frame: types.FrameType, event: str, output: Any) -> None:
+            nonlocal inside
+            if event == "call" and inside is None and frame.f_code in functions:
+                given, code = frame.f_locals, frame.f_code
+                names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+                others = {name: given[name] for name in names[2:]}
+                part = self.part(functools.partial(functions[code], **others), given[names[0]])
+                if part is not None and given[names[1]] is recorder:
+                    inside, recorder._tape = (frame, part), self.aside()
+            elif event == "return" and inside is not None and inside[0] is frame:
+                recorder._tape = self
+                self.applied(inside[1], output)
+                inside = None
+
+        before = sys.getprofile()
+        sys.setprofile(look)
+        try:
+            return function(dataset, recorder)
+        finally:
+            sys.setprofile(before)
+
     # --- mechanisms ---
 
     def run(self, mechanism: Mechanism, dataset: Any) -> Any:
@@ -265,6 +328,9 @@ class Tape:
         """A value of a distribution, or an output of an applied mechanism."""
         match node:
             case Applied():
+                part = self.part(node.mechanism, node.dataset)
+                if part is not None:
+                    return self.applied(part, self.aside().run(node.mechanism, node.dataset))
                 return self.run(node.mechanism, node.dataset)
             case Bernoulli() if node.event is not None:
                 return self._indicator(node.event)
@@ -446,14 +512,14 @@ class Followed:
             if isinstance(function, Piecewise):
                 self.cuts.setdefault(index, set()).update(function.cuts)
 
-    def state(self, dataset: Dataset, noise: Sequence[Fraction] = ()) -> State:
-        """A dataset and draws."""
+    def state(self, dataset: Dataset, noise: Sequence[Fraction] = (), outputs: Sequence[Any] = ()) -> State:
+        """A dataset, draws, and outputs of parts."""
         places = self.scope.values.index if isinstance(self.scope, Domain) else exactly
-        return State([places(record) for record in dataset], noise)
+        return State([places(record) for record in dataset], noise, outputs)
 
     def compare(self, dataset: Dataset, tape: Tape, output: Any) -> None:
         """Raises Unsupported unless a run has the draws, the decisions and the output of a path."""
-        state = self.state(dataset, tape.noise)
+        state = self.state(dataset, tape.noise, tape.outputs)
         data = state.data
         certain: list[tuple[Finished, State]] = []
         possible: list[tuple[Finished, State]] = []
@@ -514,21 +580,23 @@ class State:
     Args:
         data: records as fractions, or their places in a finite domain.
         noise: of each draw.
+        outputs: of the parts.
     """
 
     data: Sequence[Any]
     noise: Sequence[Fraction]
+    outputs: Sequence[Any] = ()
 
     def with_maxima(self, path: Finished) -> State:
         """The same with the maxima of a path among the draws."""
         drawn, members = iter(self.noise), {maximum.draw: maximum.members for maximum in path.maxima}
-        state = State(self.data, [])
+        state = State(self.data, [], self.outputs)
         for index in range(len(path.draws)):
             noise = [*state.noise]
             noise.append(
                 max(state.value(member).number for member in members[index]) if index in members else next(drawn)
             )
-            state = State(self.data, noise)
+            state = State(self.data, noise, self.outputs)
         return state
 
     def candidates(self, value: PostProcessed) -> list[Any]:
@@ -541,7 +609,7 @@ class State:
             return found.number, max(found.rounding, CLOSE * (1 + abs(float(found.number))))
 
         try:
-            return candidates(value, number)
+            return candidates(value, number, self.outputs)
         except Unclear:
             return []
 
@@ -584,6 +652,8 @@ def of_record(function: RecordFunction, record: Any) -> Any:
 def agrees(result: Any, output: Any, state: State) -> bool:
     """Whether an output on symbols, evaluated, is the real one."""
     match result:
+        case Output():
+            return agrees(result.recorded(state.outputs), output, state)
         case Solution():
             return type(output) is int and output == result.place
         case Instance():

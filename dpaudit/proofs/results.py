@@ -34,8 +34,9 @@ class NoiseLine:
 
     Args:
         place: the line that draws.
-        noise: the distribution, such as "Laplace(20)".
-        shifts: the distinct shifts over all paths and differences of D and D′, ascending.
+        noise: the distribution, such as "Laplace(20)", or the mechanism.
+        shifts: the distinct shifts over all paths and differences of D and D′, ascending; none for a mechanism that is
+            proved by itself.
         cost: the largest cost of this line's draws on one path, in units of ε; of Gaussian noise, of μ².
     """
 

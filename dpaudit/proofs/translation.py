@@ -29,10 +29,10 @@ from dpaudit.language.curves import GaussianDP, ZeroConcentrated
 from dpaudit.language.zcdp import zcdp_delta
 from dpaudit.proofs.alignment import DENOMINATORS, Aligned, Constraint, NoShift, exact_in_equations, keeps
 from dpaudit.proofs.attempt import Attempt, PathPair, noise_lines
-from dpaudit.proofs.certificate import aligned_rows, head
+from dpaudit.proofs.certificate import aligned_rows, head, of_parts
 from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Draw
-from dpaudit.proofs.neighbours import Vector, differences, sums
+from dpaudit.proofs.neighbours import Vector, differences, sums, with_changes
 from dpaudit.proofs.program import assumptions
 from dpaudit.proofs.results import Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Scope
@@ -189,6 +189,7 @@ def _proved(attempt: Attempt, claim: Claim, *, adaptive: bool) -> Proof | Unknow
                 }
                 for each in found
             ],
+            **of_parts(attempt.parts.list if attempt.parts is not None else ()),
         },
         label, loss.mu_squared, loss.rho_for(claim),
     )
@@ -204,7 +205,7 @@ def cost(draws: Sequence[Draw], shift: Sequence[Fraction]) -> Loss:
             squares += share**2
         else:
             loss += share
-            symmetric = symmetric and (not moved or draw.kind == "laplace")
+            symmetric = symmetric and (not moved or draw.kind in ("laplace", "mechanism"))
     return Loss(loss, squares, everything / 2, symmetric)
 
 
@@ -246,8 +247,8 @@ def _shifted(group: Sequence[PathPair], scope: Scope, *, adaptive: bool) -> Shif
     """
     numbers: dict[object, int] = {}
     draws: list[Draw] = []
-    rows: dict[object, tuple[Constraint, object]] = {}
-    forms, drawn = [], []
+    rows: dict[object, Constraint] = {}
+    forms, changes, drawn = [], [], []
     for pair in group:
         path = pair.path
         if path.maxima:
@@ -258,7 +259,7 @@ def _shifted(group: Sequence[PathPair], scope: Scope, *, adaptive: bool) -> Shif
             number = numbers.setdefault((before, index), len(draws))
             if number == len(draws):
                 draws.append(draw)
-            elif (draws[number].kind, draws[number].scale) != (draw.kind, draw.scale):
+            elif (draws[number].kind, draws[number].scale, draws[number].part) != (draw.kind, draw.scale, draw.part):
                 raise Unsupported("Paths draw different noise, and Gaussian noise needs one shift for all paths.",
                                   "Draw the same noise on every path.", draw.place)
             mine.append(number)
@@ -268,14 +269,15 @@ def _shifted(group: Sequence[PathPair], scope: Scope, *, adaptive: bool) -> Shif
             noise = {mine[index]: coefficient for index, coefficient in row.form.draws.items()}
             key = (form.key(), tuple(sorted(noise.items())), row.kind)
             if key not in rows:
-                rows[key] = Constraint(noise, row.kind == "equal", row.place), form
+                rows[key] = Constraint(noise, row.kind == "equal", row.place)
                 forms.append(form)
+                changes.append(row.change)
     if len(rows) > MOST_ROWS:
         raise Unsupported(f"The paths have more than {MOST_ROWS:,} different rows.", "Prove it for fewer records.")
-    constraints = tuple(constraint for constraint, _ in rows.values())
+    constraints = tuple(rows.values())
     equal = [constraint.equal for constraint in constraints]
     own = group[0].forms is not None if group else False
-    vectors = sums(forms, equal).vectors if own else differences(forms, equal, scope).vectors
+    vectors = with_changes(sums(forms, equal) if own else differences(forms, equal, scope), changes).vectors
     often = [Fraction(sum(number in mine for mine in drawn), len(drawn)) for number in range(len(draws))]
     shifts = tuple(smallest(draws, constraints, vector, often) for vector in vectors)
     everything = Aligned(tuple(draws), constraints, vectors, shifts, (Fraction(0),) * len(shifts))

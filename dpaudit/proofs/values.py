@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import sys
 import types
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -163,6 +163,45 @@ class Scored:
         return Native(
             name, lambda coefficient: interpreter.exponential_mechanism(self.scores, coefficient, self.solutions)
         )
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A value in the output of a part, which a run records.
+
+    Args:
+        place: of the part among those that the run applied.
+        where: its index in the output, and in the containers in there.
+        is_none: whether it is asked for whether the value is None.
+    """
+
+    place: int
+    where: tuple[int, ...] = ()
+    is_none: bool = False
+
+    def __call__(self, outputs: Sequence[Any]) -> Any:
+        """The value, from the outputs of a run."""
+        value = outputs[self.place]
+        for index in self.where:
+            value = value.ravel()[index] if isinstance(value, np.ndarray) else value[index]
+        return value is None if self.is_none else value
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A value in the output of a part that has no one shape: it can be released as it is.
+
+    Args:
+        name: one name is one value.
+        recorded: where it is.
+    """
+
+    name: str
+    recorded: Recorded
+
+    def compared_with_none(self, path: Any, place: Any) -> Any:
+        """Whether it is None."""
+        return path.post_process(f"{self.name} is None", replace(self.recorded, is_none=True), (), "truth", place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +368,6 @@ class Library:
 
 
 _SYMBOLS = (
-    Instance, Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Random, Native, Bound,
-    Interpreted, types.GeneratorType,
+    Instance, Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Output, Random,
+    Native, Bound, Interpreted, types.GeneratorType,
 )

@@ -17,6 +17,8 @@ _MOST_SHIFTS = 7
 """Shifts of one line that are listed."""
 _MARGIN = 6.0
 """Percent of the picture of shifts beside the outermost ones."""
+PROVED = "proved by itself"
+"""Of a mechanism that a program applies to its whole dataset."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def noise_lines(alignment: Alignment) -> list[NoiseLine]:
 def lines(alignment: Sequence[NoiseLine]) -> list[str]:
     """Aligned lines of text."""
     return columns([
-        (noise.noise, str(noise.place), f"shift {shifts(noise)}", f"costs {cost(noise)}") for noise in alignment
+        (noise.noise, str(noise.place), f"shift {shifts(noise)}" if noise.shifts else PROVED, f"costs {cost(noise)}")
+        for noise in alignment
     ]) if alignment else []
 
 
@@ -77,11 +80,11 @@ def cost(noise: NoiseLine) -> str:
 
 
 def shifts(noise: NoiseLine) -> str:
-    """The shifts of a line's draws: "0, +2"; of many, the first and the last ones."""
+    """The shifts of a line's draws: "0, +2"; of many, the first and the last ones; `PROVED` where there are none."""
     shown = [signed(shift) for shift in noise.shifts]
     if len(shown) > _MOST_SHIFTS:
         shown = [*shown[:3], "…", *shown[-3:]]
-    return ", ".join(shown)
+    return ", ".join(shown) or PROVED
 
 
 def signed(shift: Fraction) -> str:
