@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from dpaudit.proofs.certificate import certificate_of_paths
 from dpaudit.proofs.exact import ROUNDING, brief
 from dpaudit.proofs.forms import Form
 from dpaudit.proofs.merging import merged
-from dpaudit.proofs.neighbours import differences, sums, with_changes, with_maxima
+from dpaudit.proofs.neighbours import Differences, differences, sums, with_changes, with_maxima
 from dpaudit.proofs.parts import Parts
 from dpaudit.proofs.paths import LIMITS, Finished, Limits, Manner, Seen
 from dpaudit.proofs.program import assumptions, paths, symbols
@@ -113,12 +114,14 @@ class Attempt:
             if isinstance(first, Proof) or not isinstance(self.scope, Domain) or not _is_small(self.scope):
                 return first
             try:
-                found = self.of_pairs(list(self.dataset_pairs(self.scope)))
-            except (NoShift, Unsupported):
-                found = first
-            if not isinstance(found, Proof):
-                found = self.of_coins(self.scope) or found
-            if not isinstance(found, Proof) and found is first:
+                self.follow_datasets(self.scope)
+                found = self.of_datasets(self.scope)
+            except Unsupported:
+                # a line that leaks says more than why its datasets are not followed one by one
+                if first.least is not None or self.broken is not None:
+                    return first
+                raise
+            if not isinstance(found, Proof) and found.least is None and not self.delta and not self.is_of_choices:
                 return first
             for dataset, finished in list(self.on_datasets.items())[:MOST_REPLAYED]:
                 replayed(
@@ -127,6 +130,11 @@ class Attempt:
             return found
         except Unsupported as error:
             return self.unknown(error.reason, error.remedy, error.place)
+
+    @property
+    def is_of_choices(self) -> bool:
+        """Whether outputs depend on random choices alone, on every dataset of a finite domain."""
+        return all(path.is_finite for found in self.on_datasets.values() for path in found)
 
     def replay(self, scope: Scope) -> None:
         """Compares the program with the paths found on symbols.
@@ -191,6 +199,11 @@ class Attempt:
 
     def unknown(self, reason: str, remedy: str, place: Place | None, least: Fraction | None = None) -> Unknown:
         return Unknown(reason, remedy, place, self.claimed, self.name, str(self.scope), least)
+
+    def too_much(self, least: Fraction) -> Unknown:
+        return self.unknown(
+            f"The alignment needs ε = {brief(least)}, above the claimed {brief(self.claimed)}.", "", None, least
+        )
 
     def without_bound(self, failure: NoShift) -> Unknown:
         row = failure.constraint
@@ -258,51 +271,86 @@ class Attempt:
             yield list(matched(larger, renamed))
             yield list(matched(renamed, larger))
 
-    def of_coins(self, scope: Domain) -> Proof | Unknown | None:
-        """A proof from the exact probabilities of all outputs; None where outputs depend on noise."""
-        tables = coins.laws(self.on_datasets)
-        if not tables:
-            return None
-        compared = coins.pairs(tables, scope)
-        largest = coins.ratio(compared)
-        delta = coins.excess(compared, self.claimed)
-        kept = largest is not None and largest <= coins.exponential_below(self.claimed) * (1 + ROUNDING)
-        if not kept and delta > self.delta * (1 + ROUNDING):
-            least = None if largest is None else coins.logarithm_above(largest)
-            why = "An output is impossible on one of two neighbours" if least is None else (
-                f"An output is {float(largest or 0):.6g} times as likely on one of two neighbours"
-            )
-            return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
-        epsilon, delta = (min(coins.logarithm_above(largest), self.claimed), Fraction(0)) if kept and largest else (
-            self.claimed, delta
-        )
-        return Proof(
-            epsilon, self.claimed, self.name, str(scope), (), sum(map(len, self.on_datasets.values())),
-            assumptions(self.target, scope),
-            coins.certificate_of_coins(self.target, self.name, str(scope), self.claimed, epsilon, delta, compared),
-        )
-
-    def dataset_pairs(self, scope: Domain) -> Iterator[PathPair]:
-        """Paths on every pair of neighbouring datasets of a finite domain."""
+    def follow_datasets(self, scope: Domain) -> None:
+        """Finds all paths on every dataset of a finite domain."""
         sizes = (scope.n,) if scope.relation == "replace-one" else (scope.n, scope.n - 1)
-        found = self.on_datasets = {
+        self.on_datasets = {
             dataset: paths(
                 self.target, lambda dataset=dataset: put_in(self.handed_in, dataset),  # type: ignore[misc]
                 limits=self.limits, manner=self.manner(), seen=self.seen,
             )
             for size in sizes for dataset in itertools.product(scope.values, repeat=size)
         }
-        for dataset in itertools.product(scope.values, repeat=scope.n):
-            for place in range(scope.n):
-                if scope.relation == "replace-one":
-                    for value in scope.values:
-                        if value != dataset[place]:
-                            other = (*dataset[:place], value, *dataset[place + 1:])
-                            yield from matched(found[dataset], found[other])
-                else:
-                    other = (*dataset[:place], *dataset[place + 1:])
-                    yield from matched(found[dataset], found[other])
-                    yield from matched(found[other], found[dataset])
+
+    def of_datasets(self, scope: Domain) -> Proof | Unknown:
+        """A proof from the paths on every pair of neighbouring datasets.
+
+        Raises:
+            Unsupported: too many alignments are needed.
+        """
+        laws = {dataset: coins.law(found) for dataset, found in self.on_datasets.items()}
+        align = self.aligner()
+
+        def compared(*, by_delta: bool) -> list[list[coins.Inflow]]:
+            return [
+                coins.inflows(laws[one], laws[other], align, self.claimed, by_delta=by_delta)
+                for one, other in coins.neighbours(scope)
+            ]
+
+        found = compared(by_delta=False)
+        epsilon = least = coins.least(found)
+        delta = Fraction(0)
+        if epsilon is None or epsilon > self.claimed * (1 + ROUNDING):
+            if self.delta:
+                found = compared(by_delta=True)
+            epsilon, delta = self.claimed, coins.excess(found, self.claimed)
+            if delta > self.delta * (1 + ROUNDING):
+                if least is not None and not self.delta and not self.is_of_choices:
+                    return self.too_much(least)
+                why = "No ε can be proved" if least is None else f"The alignment needs ε = {brief(least)}"
+                if self.is_of_choices:
+                    why = "An output is impossible on one of two neighbours" if least is None else (
+                        f"An output is {math.exp(least):.6g} times as likely on one of two neighbours"
+                    )
+                return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
+        aligned = {id(each): each for pair in found for flow in pair for _, each in flow.flows if each is not None}
+        return Proof(
+            epsilon, self.claimed, self.name, str(scope), noise_lines(list(aligned.values())),
+            sum(map(len, self.on_datasets.values())), assumptions(self.target, scope),
+            coins.certificate_of_coins(
+                self.target, self.name, str(scope), self.claimed, epsilon, delta, found, self.parts.list
+                if self.parts is not None else (),
+            ),
+        )
+
+    def aligner(self) -> Callable[[Finished, Finished], Aligned | None]:
+        """Aligns the noise of paths on two datasets, which draw and decide alike; None where there is no noise."""
+        known: dict[object, Aligned | NoShift] = {}
+
+        def align_two(path: Finished, other: Finished) -> Aligned | None:
+            if not path.rows:
+                return None
+            vector = tuple(
+                theirs.form.constant - mine.form.constant + mine.change
+                for mine, theirs in zip(path.rows, other.rows, strict=True)
+            )
+            constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
+            key = path.draws, vector, tuple((tuple(sorted(row.noise.items())), row.equal) for row in constraints)
+            if key not in known:
+                if len(known) >= self.limits.programs:
+                    raise Unsupported(
+                        f"More than {self.limits.programs:,} alignments are needed.", "Prove it for fewer records."
+                    )
+                try:
+                    known[key] = align(path.draws, constraints, Differences((vector,), True))
+                except NoShift as failure:
+                    known[key] = failure
+            found = known[key]
+            if isinstance(found, NoShift):
+                raise found
+            return found
+
+        return align_two
 
     @property
     def handed_in(self) -> Container:
@@ -351,9 +399,7 @@ class Attempt:
         self.worst = worst
         least = worst[1].cost if worst is not None else Fraction(0)
         if least > self.claimed * (1 + ROUNDING):
-            return self.unknown(
-                f"The alignment needs ε = {brief(least)}, above the claimed {brief(self.claimed)}.", "", None, least
-            )
+            return self.too_much(least)
         return Proof(
             least, self.claimed, self.name, str(self.scope), noise_lines(list(known.values())), len(aligned),
             assumptions(self.target, self.scope),

@@ -24,6 +24,7 @@ def check_certificate(certificate: dict[str, Any]) -> str | None:
         epsilon, kind = _number(certificate["epsilon"]), certificate["kind"]
         _require(kind == "translation" or epsilon <= _number(certificate["claimed"]) * (1 + ROUNDING),
                  f"ε = {epsilon} is above the claimed {certificate['claimed']}.")
+        _require(certificate[{"stream": "steps", "coins": "pairs"}.get(kind, "paths")], "It proves nothing.")
         {"stream": _stream, "coins": _coins, "paths": _paths, "translation": _paths}[kind](certificate, epsilon)
     except AssertionError as wrong:
         return str(wrong)
@@ -45,53 +46,58 @@ def _number(text: Any) -> Fraction:
 
 def _paths(certificate: dict[str, Any], epsilon: Fraction) -> None:
     """On every path, and for every difference, the shift keeps all rows and costs no more than it may."""
-    limits = epsilon, Fraction(0), epsilon**2 / 2
-    if certificate["kind"] == "translation":
-        limits = epsilon, _number(certificate["mu_squared"]), _number(certificate["rho"])
+    limits = (epsilon, Fraction(0), epsilon**2 / 2) if certificate["kind"] == "paths" else (
+        epsilon, _number(certificate["mu_squared"]), _number(certificate["rho"]))
+    for number, costs in _costs(certificate):
+        _require(all(cost <= limit for cost, limit in zip(costs, limits, strict=True)),
+                 f"path {number}: a shift costs {costs[0]} (μ²: {costs[1]}), more than ε = {epsilon}.")
+
+
+def _costs(certificate: dict[str, Any]) -> Any:
+    """Of every shift the number of its path, ε of noise that is not Gaussian, μ² of noise that is, and ρ of both."""
     for number, part in enumerate(parts := certificate.get("parts", [])):
-        wrong = check_certificate(part)
-        _require(not wrong and part["kind"] in ("paths", "coins") and not _number(part.get("delta", "0")),
-                 f"part {number}: {wrong or 'its certificate is not of an ε alone.'}")
-    _require(certificate["paths"], "It has no paths.")
+        _require(not (wrong := check_certificate(part)) and (part["kind"], part.get("delta", "0")) in (
+            ("paths", "0"), ("coins", "0")), f"part {number}: {wrong or 'its certificate is not of an ε alone.'}")
     for number, path in enumerate(certificate["paths"]):
         _require(path["differences"], f"path {number}: it has no differences.")
         drawn = [set(each) for each in path.get("drawn", [range(len(path["draws"]))])]
         _require(all(any({int(i) for i in row["noise"]} <= each for each in drawn) for row in path["rows"]),
                  f"path {number}: a row has draws of several paths.")
         for place, (difference, shift) in enumerate(zip(path["differences"], path["shifts"], strict=True)):
-            where = f"path {number}, difference {place}"
-            paid = _paid(path, difference, shift, where, parts)
-            for each in drawn:
-                squares = sum((paid[index][0]**2 for index in each if paid[index][1]), Fraction(0))
-                others = [paid[index][0] for index in each if not paid[index][1]]
-                # ε of noise that is not Gaussian, μ² of noise that is, and ρ of both
-                costs = sum(others, Fraction(0)), squares, (squares + sum(share**2 for share in others)) / 2
-                _require(all(cost <= limit for cost, limit in zip(costs, limits, strict=True)),
-                         f"{where}: the shift costs {costs[0]} (μ²: {costs[1]}), more than ε = {epsilon}.")
+            paid = list(_paid(path, difference, shift, f"path {number}, difference {place}", parts))
+            for mine in ([paid[index] for index in each] for each in drawn):
+                yield number, (sum((share for share, normal in mine if not normal), Fraction(0)), sum(
+                    share**2 for share, normal in mine if normal), sum(share**2 for share, _ in mine) / Fraction(2))
+
+
+def _power(epsilon: Fraction) -> Fraction:
+    """A beginning of the series of e^ε, so at most e^ε; very near for ε up to 50."""
+    return sum((min(epsilon, Fraction(50))**k / math.factorial(k) for k in range(260)), Fraction(0))
 
 
 def _coins(certificate: dict[str, Any], epsilon: Fraction) -> None:
-    """Every list of probabilities sums to 1 on D and on D′, and exceeds e^ε times the other by at most δ in total."""
-    # a beginning of the series of e^ε, so at most e^ε
-    power = sum((min(epsilon, Fraction(50))**k / math.factorial(k) for k in range(260)), Fraction(0))
-    _require(certificate["pairs"], "It has no pairs.")
+    """What flows to every path on D′, times e^cost of its shift, exceeds e^ε times its probability by δ in total."""
+    worth, power = dict[int, Any]({-1: 1}), _power(epsilon) * (1 + ROUNDING)
+    for number, (cost, gaussian, _) in _costs(certificate):
+        _require(not gaussian and cost <= 50, f"path {number}: its shift is of Gaussian noise, or costs more than 50.")
+        worth[number] = max(_power(cost) * (1 + ROUNDING), worth.get(number, 0))
     for number, pair in enumerate(certificate["pairs"]):
-        left, right = [_number(p) for p, _ in pair], [_number(q) for _, q in pair]
-        _require(sum(left) == sum(right) == 1 and min(*left, *right) >= 0,
+        left = [[(_number(flow), worth[path]) for flow, path in flows] for flows, _ in pair]
+        right, out = [_number(probability) for _, probability in pair], [flow for flows in left for flow, _ in flows]
+        _require(min(*out, *right) >= 0 and (sum(out) >= 1 if certificate["paths"] else sum(out) == 1 >= sum(right)),
                  f"pair {number}: its probabilities are below 0, or do not sum to 1.")
-        more = sum(max(p - power * (1 + ROUNDING) * q, Fraction(0)) for p, q in zip(left, right, strict=True))
+        more = sum(max(sum(f * cost for f, cost in flows) - power * q, 0) for flows, q in zip(left, right, strict=True))
         _require(more <= _number(certificate["delta"]) * (1 + ROUNDING),
                  f"pair {number}: its probabilities differ by more than ε = {epsilon} and δ allow.")
 
 
-def _paid(path: Any, difference: Any, shift: Any, where: str, parts: Any) -> list[tuple[Fraction, bool]]:
+def _paid(path: Any, difference: Any, shift: Any, where: str, parts: Any) -> Any:
     """Each draw's share, |shift| / scale, and whether it is Gaussian, if the shift keeps every row."""
     moved = {str(index): _number(each) for index, each in enumerate(shift)}
     for row, change in zip(path["rows"], difference, strict=True):
         total = _number(change) + sum((_number(c) * moved[index] for index, c in row["noise"].items()), Fraction(0))
         _require(total == 0 or (total > 0 and not row["equal"]),
                  f"{where}: the {'output' if row['equal'] else 'decision'} of {row['line']} changes by {total}.")
-    paid = []
     for draw, amount in zip(path["draws"], moved.values(), strict=True):
         scale, allowed = _number(draw["scale"]), SHIFTS[draw["kind"]]
         _require(scale > 0 and (not amount or (allowed != "no" and (amount > 0 or "up" not in allowed) and (
@@ -99,8 +105,7 @@ def _paid(path: Any, difference: Any, shift: Any, where: str, parts: Any) -> lis
                  f"{where}: {draw['kind']} noise of scale {scale} is shifted by {amount}.")
         _require(draw["kind"] != "mechanism" or scale * _number(parts[draw["part"]]["epsilon"]) <= 1,
                  f"{where}: a mechanism costs less than its certificate says.")
-        paid.append((abs(amount) / scale, draw["kind"] == "normal"))
-    return paid
+        yield abs(amount) / scale, draw["kind"] == "normal"
 
 
 def _stream(certificate: dict[str, Any], epsilon: Fraction) -> None:
@@ -111,8 +116,7 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> None:
              "the start carries draws, or the draws that states carry are not those that are shifted.")
     _require(min(potential, default=Fraction(0)) >= 0 and potential[0] <= epsilon,
              f"the potential of the start is {potential[0]}, or some potential is below 0; ε is {epsilon}.")
-    _require(certificate["steps"] and all(step["differences"] for step in certificate["steps"]),
-             "It has no steps, or a step without differences.")
+    _require(all(step["differences"] for step in certificate["steps"]), "It has a step without differences.")
     for number, step in enumerate(certificate["steps"]):
         before, after, where = step["from"], step["to"], f"step {number}"
         noise = [{"kind": draw["kind"], "scale": draw["scale"]} for draw in step["draws"]]
@@ -123,7 +127,7 @@ def _stream(certificate: dict[str, Any], epsilon: Fraction) -> None:
             fresh = [_number(each) for each in shift]
             _require(fresh[:kept] == shifts[before] and (after is None or [fresh[i] for i in taken] == shifts[after]),
                      f"{where}: a carried draw has two shifts.")
-            paid = _paid(step, difference, shift, where, ())
+            paid = list(_paid(step, difference, shift, where, ()))
             _require(not any(share and normal for share, normal in paid), f"{where}: normal noise is shifted.")
             cost = sum((share for share, _ in paid[kept:]), Fraction(0))
             _require(cost + (potential[after] if after is not None else 0) <= potential[before],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -13,6 +14,10 @@ SIMPLE = 10**6
 """Largest denominator of a fraction that a float is read as; any other float is read as its binary value."""
 ROUNDING = Fraction(1, 10**12)
 """Relative difference of two numbers that counts as rounding of the program's parameters."""
+LARGEST = 50
+"""Exponents beyond which exponentials are not computed."""
+TERMS = 260
+"""Of the series of e^ε."""
 
 
 def brief(value: Fraction) -> str:
@@ -38,3 +43,20 @@ def exactly(value: object) -> Fraction:
         near = abs(float(simple) - value) <= 4 * math.ulp(value) and bool(simple) == bool(value)
         return simple if near else Fraction(value)
     raise ParameterError(f"A proof needs finite numbers, not {value!r}.")
+
+
+@functools.cache
+def exponential_below(epsilon: Fraction) -> Fraction:
+    """A fraction that is at most e^ε, and very near for ε up to `LARGEST`: the beginning of its series."""
+    term = total = Fraction(1)
+    for k in range(1, TERMS):
+        term *= min(epsilon, Fraction(LARGEST)) / k
+        total += term
+    return total
+
+
+def logarithm_above(value: Fraction) -> Fraction:
+    """A fraction that is at least ln(value) and very near, for value ≥ 1."""
+    if value == 1:
+        return Fraction(0)
+    return Fraction(math.log1p(float(value - 1)) * (1 + 1e-14))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -116,9 +116,22 @@ class Finished:
     @property
     def is_finite(self) -> bool:
         """Whether nothing on it depends on noise, other than on how uniform draws compare with constants."""
-        return not self.maxima and not self.post_processed and all(
-            row.kind == "keep" and not row.form.has_data and _is_uniform(row.form, self.draws) for row in self.rows
-        )
+        return not self.maxima and not self.post_processed and all(map(self._is_split, self.rows))
+
+    def _is_split(self, row: Row) -> bool:
+        """Whether a row says how a uniform draw compares with a constant."""
+        return row.kind == "keep" and not row.form.has_data and _is_uniform(row.form, self.draws)
+
+    def without_choices(self) -> tuple[Finished, Fraction]:
+        """The path without its random choices, and their probability.
+
+        Uniform draws that do more than compare with constants are left as they are.
+        """
+        rows = tuple(row for row in self.rows if not self._is_split(row))
+        used = {index for row in rows for index in row.form.draws}
+        if any(self.draws[index].kind == "uniform" for index in used):
+            return self, math.prod(self.coins, start=Fraction(1))
+        return replace(self, rows=rows), self.probability
 
 
 def _is_uniform(form: Form, draws: Sequence[Draw]) -> bool:

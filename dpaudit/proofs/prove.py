@@ -14,10 +14,9 @@ from dpaudit.language.claim import Claim
 from dpaudit.language.curves import Curve, ZeroConcentrated
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.options import CLAIM, EPSILON
-from dpaudit.proofs import coins
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.claimed import scopes_of_claim
-from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.exact import LARGEST, exactly
 from dpaudit.proofs.parts import Parts, Proved, called
 from dpaudit.proofs.paths import LIMITS, Limits
 from dpaudit.proofs.program import paths, stated
@@ -213,7 +212,7 @@ def _part(attempt: Attempt, target: Any, limits: Limits) -> Proved | None:
     if isinstance(target, Mechanism) and container != "tuple":
         return None
     best: Proved | None = None
-    claimed = Fraction(coins.LARGEST)
+    claimed = Fraction(LARGEST)
     for _ in range(TIGHTENED):
         mine = Attempt(target, attempt.scope, claimed, called(target), limits, container=container)
         found = mine.outcome()

@@ -21,7 +21,7 @@ from dpaudit.proofs.alignment import DENOMINATORS, SOLVED, Constraint, keeps, pr
 from dpaudit.proofs.arrays import Array
 from dpaudit.proofs.attempt import Attempt
 from dpaudit.proofs.certificate import aligned_rows, head
-from dpaudit.proofs.exact import ROUNDING, brief, exactly
+from dpaudit.proofs.exact import ROUNDING, exactly
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form
 from dpaudit.proofs.functions import Piecewise
 from dpaudit.proofs.interpreter import Interpreter, Leave, LeaveLoop, NextTurn, Scope, local_names, yields
@@ -602,9 +602,7 @@ def prove_stream(attempt: Attempt) -> Proof | Unknown:
     carried, shifts, potentials = found
     least = potentials[0]
     if least > attempt.claimed * (1 + ROUNDING):
-        return attempt.unknown(
-            f"The alignment needs ε = {brief(least)}, above the claimed {brief(attempt.claimed)}.", "", None, least
-        )
+        return attempt.too_much(least)
     try:
         attempt.replay(Answers(REPLAYED, by=scope.by))
     except Unsupported as error:

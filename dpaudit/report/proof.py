@@ -220,7 +220,9 @@ _ONE_SHIFT = (
 )
 _COINS = (
     "The program's source is followed on every dataset of the domain. Its random choices have exact probabilities, so "
-    "that of each output is a fraction; every output is compared on every pair of neighbours."
+    "that of each output is a fraction; every output is compared on every pair of neighbours. Where outputs have "
+    "noise, the probability of each path on D flows to paths on D′ that have the same output with shifted noise. What "
+    "flows to a path, times exp(cost of the shift), is compared with exp(ε) times its probability."
 )
 
 

@@ -239,7 +239,8 @@ def _of_alignment(alignment: Alignment) -> Iterator[str]:
         if not re.fullmatch(r".+:[1-9]\d{0,8}", line.line):
             yield f"alignment: {line.line!r} is no line of a file"
         shifts = [_fraction(shift) for shift in line.shifts]
-        if _fraction(line.cost) < 0 or not shifts:
+        # a mechanism that is proved by itself moves nothing
+        if _fraction(line.cost) < 0 or (not shifts and line.noise.endswith(")")):
             yield f"alignment: {line.line} has no shift, or a cost below 0"
     if _fraction(alignment.epsilon) + _fraction(alignment.mu_squared) < max(
         (_fraction(line.cost) for line in alignment.noise), default=Fraction(0)

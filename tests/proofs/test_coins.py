@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpaudit.proofs.check import check_certificate
-from dpaudit.proofs.coins import exponential_below, logarithm_above
+from dpaudit.proofs.exact import exponential_below, logarithm_above
 from dpaudit.proofs.prove import prove
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Domain, Records
@@ -184,6 +185,132 @@ def test_shared_coins_by_hand() -> None:
     assert float(outcome.epsilon) == pytest.approx(math.log(exact), rel=1e-12)
 
 
+# --- beside noise ---
+
+
+def bits_and_a_count(data: Any, rng: Any) -> Any:
+    bits = [bit if rng.random() < 0.75 else 1 - bit for bit in data]
+    return sum(data) + rng.laplace(scale=1.0), bits
+
+
+def count_that_depends_on_bits(data: Any, rng: Any) -> Any:
+    bits = [bit if rng.integers(4) else 1 - bit for bit in data]
+    return (sum(data) + rng.laplace(scale=1.0), bits) if sum(bits) > 1 else sum(data) + rng.laplace(scale=4.0)
+
+
+def hidden_bit(data: Any, rng: Any) -> Any:
+    return (data[0] if rng.random() < 0.75 else 1 - data[0]) + rng.laplace(scale=0.5)
+
+
+def random_scale(data: Any, rng: Any) -> Any:
+    return sum(data) + rng.laplace(scale=2.0 if rng.random() < 0.5 else 4.0)
+
+
+def whole_noise(data: Any, rng: Any) -> Any:
+    bit = data[0] if rng.random() < 0.75 else 1 - data[0]
+    return 2 * bit + rng.geometric(1 - math.exp(-1)) - rng.geometric(1 - math.exp(-1))
+
+
+E2 = math.exp(2)
+
+
+@pytest.mark.parametrize(
+    ("program", "epsilon"),
+    [
+        (bits_and_a_count, math.log(3) + 1), (count_that_depends_on_bits, math.log(3) + 1), (random_scale, 1 / 2),
+        # the densities of two mixtures, where one is largest relative to the other
+        (hidden_bit, math.log((3 * E2 + 1) / (E2 + 3))), (whole_noise, math.log((3 * E2 + 1) / (E2 + 3))),
+    ],
+)  # fmt: skip
+def test_choices_beside_noise(program: Callable[..., Any], epsilon: float) -> None:
+    outcome = prove(program, BITS, epsilon=epsilon * (1 + 1e-9), refute=False)
+    assert isinstance(outcome, Proof), outcome
+    assert float(outcome.epsilon) == pytest.approx(epsilon, rel=1e-9)
+    assert check_certificate(json.loads(json.dumps(outcome.certificate))) is None
+    below = prove(program, BITS, epsilon=epsilon * 0.999, refute=False)
+    assert isinstance(below, Unknown)
+    assert float(below.least or 0) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_random_hidden_choices() -> None:
+    """A number that is chosen with probabilities of the record, and Laplace noise: ε by densities at kinks."""
+    rng, exact = np.random.default_rng(5), 0
+    for _ in range(60):
+        k, m, scale = int(rng.integers(2, 4)), int(rng.integers(2, 5)), float(rng.choice([0.25, 0.5, 1.0, 2.0]))
+        weights, values = rng.integers(1, 9, (k, m)).tolist(), sorted(rng.choice(6, m, replace=False).tolist())
+
+        def program(
+            data: Any, rng: Any, weights: Any = weights, values: Any = values, scale: float = scale
+        ) -> Any:
+            share = weights[data[0]]
+            return values[rng.choice(len(values), p=[w / sum(share) for w in share])] + rng.laplace(scale=scale)
+
+        def density(x: int, y: float, weights: Any = weights, values: Any = values, scale: float = scale) -> float:
+            nearest = min(abs(y - value) for value in values)
+            return sum(
+                w / sum(weights[x]) * math.exp((nearest - abs(y - value)) / scale)
+                for w, value in zip(weights[x], values, strict=True)
+            )
+
+        # between two kinks, the ratio of two sums of exp(y) and exp(−y) is monotone
+        kinks = [-1000.0, *values, 1000.0]
+        truth = max(math.log(density(x, y) / density(z, y)) for x, z in itertools.permutations(range(k), 2)
+                    for y in kinks)
+        outcome = prove(program, Domain(1, tuple(range(k))), epsilon=1.5 * truth, refute=False)
+        assert isinstance(outcome, Proof), (weights, values, scale)
+        assert check_certificate(outcome.certificate) is None
+        assert float(outcome.epsilon) >= truth * (1 - 1e-9)
+        exact += float(outcome.epsilon) <= truth * (1 + 1e-9)
+    assert exact >= 55
+
+
+@pytest.mark.parametrize(("delta", "proved"), [(0.1, True), (0.0999, False)])
+def test_delta_beside_noise(delta: float, proved: bool) -> None:
+    """One time in ten the record is published, otherwise with noise."""
+
+    def program(data: Any, rng: Any) -> Any:
+        return ("raw", data[0]) if rng.random() < 0.1 else data[0] + rng.laplace(scale=1.0)
+
+    outcome = prove(program, BITS, epsilon=1, delta=delta, refute=False)
+    assert isinstance(outcome, Proof) is proved
+    assert isinstance(prove(program, BITS, epsilon=0.999, delta=delta, refute=False), Unknown)
+    if isinstance(outcome, Proof):
+        assert check_certificate(json.loads(json.dumps(outcome.certificate))) is None
+
+
+def one_coin_for_all(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return sum(data) + rng.laplace(scale=1.0), [bit if u < 0.75 else 1 - bit for bit in data]
+
+
+def coin_is_shown(data: Any, rng: Any) -> Any:
+    coin = rng.integers(2)
+    return coin, data[0] ^ int(coin), data[0] + rng.laplace(scale=1.0)
+
+
+def noise_is_used_twice(data: Any, rng: Any) -> Any:
+    noise = rng.laplace(scale=1.0)
+    return (data[0] if rng.random() < 0.75 else 1 - data[0]) + noise, data[0] + noise
+
+
+def uniform_is_shown(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return (u, data[0] + rng.laplace(scale=1.0)) if u < 0.25 + data[0] / 2 else data[0] + rng.laplace(scale=1.0)
+
+
+def scale_by_the_data(data: Any, rng: Any) -> Any:
+    bit = data[0] if rng.random() < 0.75 else 1 - data[0]
+    return bit, rng.laplace(scale=1.0 + data[0])
+
+
+@pytest.mark.parametrize(
+    "program", [one_coin_for_all, coin_is_shown, noise_is_used_twice, uniform_is_shown, scale_by_the_data]
+)
+def test_leaks_beside_noise(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.proofs.attempt.replayed", lambda *args, **options: None)
+    assert isinstance(prove(program, BITS, epsilon=20, refute=False), Unknown)
+
+
 def test_bounds_of_exponentials() -> None:
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(7), Fraction(40)):
         assert math.exp(epsilon) * (1 - 1e-12) <= float(exponential_below(epsilon)) <= math.exp(epsilon) * (1 + 1e-15)
@@ -195,8 +322,10 @@ def test_bounds_of_exponentials() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("epsilon", "1", "differ by more"), ("pairs", [], "no pairs"), ("pairs", [[["1/2", "1/2"]]], "sum to 1"),
-        ("pairs", [[["-1", "1"], ["2", "0"]]], "below 0"), ("delta", "x", "no fraction"),
+        ("epsilon", "1", "differ by more"), ("pairs", [], "proves nothing"),
+        ("pairs", [[[[["1/2", -1]], "1/2"]]], "sum to 1"), ("pairs", [[[[["1", -1]], "2"]]], "sum to 1"),
+        ("pairs", [[[[["-1", -1]], "1"], [[["2", -1]], "0"]]], "below 0"), ("delta", "x", "no fraction"),
+        ("pairs", [[[[["1", 0]], "1"]]], "no certificate"),
     ],
 )  # fmt: skip
 def test_forged_certificates(key: str, value: Any, says: str) -> None:

@@ -410,7 +410,7 @@ def test_what_is_shown() -> None:
     ("key", "value", "says"),
     [
         ("mu_squared", "1/2", "more than"), ("epsilon", "1/4", "more than"), ("kind", "paths", "no fraction"),
-        ("paths", [], "no paths"),
+        ("paths", [], "proves nothing"),
     ],
 )  # fmt: skip
 def test_forged_certificates(key: str, value: Any, says: str) -> None:
