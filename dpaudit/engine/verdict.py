@@ -307,7 +307,8 @@ def _by_bits(collected: Collected) -> bool:
 
 def _aligned(alignment: Alignment, claim: Claim) -> Reason:
     mu, rho = math.sqrt(Fraction(alignment.mu_squared)), float(Fraction(alignment.rho))
-    return ProvedByAlignment(alignment.scope, alignment.given, float(Fraction(alignment.epsilon)), mu, rho, str(claim))
+    epsilon = float(Fraction(alignment.epsilon))
+    return ProvedByAlignment(alignment.scope, alignment.given, epsilon, mu, rho, str(claim), alignment.choices)
 
 
 def _proof(enumerated: Enumeration, claim: Claim) -> Reason:

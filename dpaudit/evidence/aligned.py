@@ -51,8 +51,9 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
         if given and (wrong := _wrong_sensitivity(given, job)) is not None:
             findings.notes.append(wrong)
             return
-    # of coins, exact output distributions say all
-    if outcome.certificate["kind"] != "coins":
+    choices = outcome.certificate["kind"] == "coins"
+    # a mechanism's exact output distributions say all of random choices alone
+    if not choices or outcome.alignment or not isinstance(job.target, MechanismTarget):
         findings.alignment = Alignment(
             outcome.scope, str(outcome.epsilon), str(outcome.mu_squared), str(outcome.rho),
             [
@@ -61,7 +62,7 @@ def align_noise(job: PrivacyJob, findings: Findings, runner: Runner) -> None:
                 )
                 for line in outcome.alignment
             ],
-            outcome.paths, list(outcome.assumptions), f"{SENSITIVITY}, as on {_pairs(job)}" if given else None,
+            outcome.paths, list(outcome.assumptions), f"{SENSITIVITY}, as on {_pairs(job)}" if given else None, choices,
         )
 
 

@@ -314,8 +314,10 @@ class Attempt:
                     )
                 return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
         aligned = {id(each): each for pair in found for flow in pair for _, each in flow.flows if each is not None}
+        # uniform draws that choose do not move
+        moved = tuple(line for line in noise_lines(list(aligned.values())) if line.cost)
         return Proof(
-            epsilon, self.claimed, self.name, str(scope), noise_lines(list(aligned.values())),
+            epsilon, self.claimed, self.name, str(scope), moved,
             sum(map(len, self.on_datasets.values())), assumptions(self.target, scope),
             coins.certificate_of_coins(
                 self.target, self.name, str(scope), self.claimed, epsilon, delta, found, self.parts.list

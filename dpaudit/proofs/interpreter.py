@@ -514,7 +514,8 @@ class Interpreter:
         """
         # before the first line, it is the program itself
         whole = self.here is not None and dataset is self.handed and (
-            type(dataset) is tuple or (isinstance(dataset, Array) and not dataset.writable)
+            # what the program did not make, it cannot change
+            type(dataset) in (tuple, list) or (isinstance(dataset, Array) and not dataset.writable)
         )
         found = self.path.apply(target, key_of(target), self.place) if whole and not self.of_stream else None
         return output_of(self.path, *found, self.place) if found is not None else None

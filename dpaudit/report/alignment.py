@@ -69,7 +69,7 @@ def rows(alignment: Sequence[NoiseLine], epsilon: Fraction, mu_squared: Fraction
     found = []
     for noise in alignment:
         whole = mu_squared if noise.is_gaussian else epsilon
-        share = round(100 * float(noise.cost / whole), 1) if whole else 0.0
+        share = min(round(100 * float(noise.cost / whole), 1), 100.0) if whole else 0.0
         found.append(Row(noise, shifts(noise), cost(noise), at(0.0), [at(shift) for shift in noise.shifts], share))
     return found
 

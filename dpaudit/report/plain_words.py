@@ -71,8 +71,12 @@ def meaning(audit: Audit) -> str | None:
     if audit.evidence is EvidenceKind.ALIGNMENT and audit.alignment is not None:
         given = f", given that {audit.alignment.given}" if audit.alignment.given else ""
         cost = wording.aligned(audit.alignment)
+        how = "A shift of the noise gives" if not audit.alignment.choices else (
+            "A shift of the noise and the exact probability of every random choice give" if audit.alignment.noise
+            else "The exact probability of every random choice gives"
+        )
         return (
-            f"A shift of the noise gives every neighbour the same output at a cost of {cost}: proved for "
+            f"{how} every neighbour the same output at a cost of {cost}: proved for "
             f"{audit.alignment.scope}{given}."
         )
     if audit.evidence is EvidenceKind.EXHAUSTIVE:

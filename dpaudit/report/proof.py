@@ -96,6 +96,8 @@ def _rows(outcome: Outcome) -> list[tuple[str, str]]:
                 rows += [("pair", line) for line in _pair_lines(outcome.lower)]
                 rows += [("event", outcome.lower.event), ("counts", counts(outcome.lower))]
             rows += [("noise", line) for line in lines(outcome.alignment)]
+            if outcome.certificate.get("kind") == "coins" and outcome.alignment:
+                rows.append(("choices", "count with their exact probabilities"))
             rows += [("queries", text) for text in stated(outcome)]
             rows += [("paths", count(outcome.paths)), *(("assumes", text) for text in outcome.assumptions)]
         case Refuted():

@@ -332,6 +332,8 @@ class Alignment:
     """What the proof takes for granted."""
     given: str | None
     """Which of these the program states and the audit only confirmed on its pairs; None for none."""
+    choices: bool = False
+    """Whether random choices have exact probabilities, with which costs of the noise count."""
 
 
 @dataclass(frozen=True)

@@ -295,6 +295,7 @@ class ProvedByAlignment(Reason):
         mu: of Gaussian noise.
         rho: of all noise, where the claim follows by zCDP; 0 elsewhere.
         claim: what follows.
+        choices: whether it also rests on exact probabilities of random choices.
     """
 
     code = "proved_by_alignment"
@@ -304,15 +305,20 @@ class ProvedByAlignment(Reason):
     mu: float
     rho: float
     claim: str
+    choices: bool = False
 
     def sentence(self, door: Door) -> str:
         given = f", given that {self.given}" if self.given else ""
         cost = aligned_cost(self.epsilon, self.mu, self.rho)
+        choices = f" and {EXACT_CHOICES}" if self.choices else ""
         return (
-            f"A shift of the noise on every execution path gives every neighbouring dataset the same output, at a cost "
-            f"of at most {cost} (claimed: {self.claim}), for {self.scope}{given}. "
+            f"A shift of the noise on every execution path{choices} gives every neighbouring dataset the same output, "
+            f"at a cost of at most {cost} (claimed: {self.claim}), for {self.scope}{given}. "
             "Numbers count as real numbers: the proof says nothing about floating point."
         )
+
+
+EXACT_CHOICES = "the exact probability of every random choice"
 
 
 def aligned_cost(epsilon: float, mu: float, rho: float) -> str:

@@ -242,7 +242,7 @@ def _of_alignment(alignment: Alignment) -> Iterator[str]:
         # a mechanism that is proved by itself moves nothing
         if _fraction(line.cost) < 0 or (not shifts and line.noise.endswith(")")):
             yield f"alignment: {line.line} has no shift, or a cost below 0"
-    if _fraction(alignment.epsilon) + _fraction(alignment.mu_squared) < max(
+    if not alignment.choices and _fraction(alignment.epsilon) + _fraction(alignment.mu_squared) < max(
         (_fraction(line.cost) for line in alignment.noise), default=Fraction(0)
     ):
         yield "alignment: one line costs more than all lines together"

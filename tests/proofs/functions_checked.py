@@ -34,3 +34,16 @@ def coin(data: Any, rng: Any) -> Any:
 
 def several(data: Any, rng: Any, size: int) -> Any:
     return sum(data) + rng.laplace(0, 1, size)
+
+
+def coin_and_count(data: Any, rng: Any) -> Any:
+    return coin(data, rng), sum(data) + rng.laplace(0, 10)
+
+
+def first_above(data: Any, rng: Any) -> Any:
+    threshold = rng.laplace(0, 6)
+    return next((place for place, x in enumerate(data) if x + rng.laplace(0, 12) >= threshold), None)
+
+
+def above_three_times(data: Any, rng: Any) -> Any:
+    return first_above(data, rng), first_above(data, rng), first_above(data, rng)

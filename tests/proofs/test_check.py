@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -264,13 +266,42 @@ def test_functions_are_proved_where_their_datasets_have_one_size(
     assert (audit.alignment.epsilon, audit.alignment.scope) == (str(epsilon), scope)
 
 
+@pytest.mark.parametrize(("function", "epsilon", "lines"), [
+    (functions.coin, math.log(7 / 3), []), (functions.coin_and_count, math.log(7 / 3) + 0.1, ["Laplace(10)"]),
+])
+def test_functions_with_random_choices(function: Any, epsilon: float, lines: list[str]) -> None:
+    result = dpaudit.audit(function, epsilon=1.0, runs=RUNS, seed=0, data="integers(0, 1)", size=2)
+    audit = result.audit
+    assert (audit.verdict, audit.evidence) == (Verdict.PASS, EvidenceKind.ALIGNMENT)
+    assert audit.alignment is not None
+    assert audit.alignment.choices
+    assert float(Fraction(audit.alignment.epsilon)) == pytest.approx(epsilon, rel=1e-9)
+    assert [line.noise for line in audit.alignment.noise] == lines
+    assert from_json(result.to_json(), where="results.json").audits == [audit]
+    assert "exact probability of every random choice" in str(audit_block(audit))
+
+
+def test_functions_of_parts() -> None:
+    """Three streams have too many paths to be followed at once; each is proved by itself, and moves no noise here."""
+    pair = [0.0] * 7, [1.0] * 7
+    result = dpaudit.audit(
+        functions.above_three_times, epsilon=1.0, runs=RUNS, seed=0, pair=pair, relation="answers-linf"
+    )
+    audit = result.audit
+    assert audit.evidence is EvidenceKind.ALIGNMENT
+    assert audit.alignment is not None
+    (line,) = audit.alignment.noise
+    assert (line.noise, line.shifts, line.cost) == ("first_above, 1/3-DP", [], "1")
+    assert from_json(result.to_json(), where="results.json").audits == [audit]
+    assert "proved by itself" in str(audit_block(audit))
+
+
 @pytest.mark.parametrize(("function", "options"), [
     (functions.list_sum, {"data": REALS}),
     (functions.list_sum, {"data": REALS, "size": 10, "relation": "add-remove-one"}),
     (functions.list_sum, {"data": REALS, "size": 10, "relation": "replace-one:2", "epsilon": 2.0}),
     (functions.list_sum, {"pair": ([0.0, 1.0], [1.0, 1.0])}),
     (functions.answers_of_two, {"pair": ([0.0, 1.0], [1.0, 1.0]), "relation": "answers-l2"}),
-    (functions.coin, {"data": "integers(0, 1)", "size": 2}),
     (functions.several, {"data": REALS, "size": 4, "epsilon": 10.0}),
 ])
 def test_functions_without_a_scope_are_sampled_alone(function: Any, options: dict[str, Any]) -> None:

@@ -294,11 +294,35 @@ def test_what_must_not_be_proved(program: Any, scope: Scope, replays: bool, monk
     assert isinstance(prove(program, scope, epsilon=2.5, refute=False), Unknown)
 
 
-# --- certificates and the replay ---
-
-
 def bits_and_gaussian_noise(data: Any, rng: Any) -> Any:
     return flipped(data, rng, p=0.8), sum(data) + rng.normal(scale=2.0)
+
+
+def sorts_it(data: Any, rng: Any) -> Any:
+    data.sort()
+    return flipped(data, rng)
+
+
+def a_part_changes_the_data(data: Any, rng: Any) -> Any:
+    return sorts_it(data, rng), data[0] + rng.normal(scale=2.0)
+
+
+def changes_the_data(data: Any, rng: Any) -> Any:
+    bits = flipped(data, rng)
+    data[0] = 0
+    return bits, flipped(data, rng), sum(data) + rng.normal(scale=2.0)
+
+
+@pytest.mark.parametrize(
+    ("program", "found"), [(a_part_changes_the_data, Unknown), (changes_the_data, Unknown),
+                           (bits_and_gaussian_noise, Proof)], ids=name,
+)
+def test_lists(program: Any, found: type) -> None:
+    what = claimed(program, epsilon=5, delta=0.1)
+    assert isinstance(prove_widest(program, [BITS], what, refute=False, container="list"), found)
+
+
+# --- certificates and the replay ---
 
 
 @dataclass(frozen=True)
