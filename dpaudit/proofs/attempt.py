@@ -85,8 +85,10 @@ class Attempt:
     def looks_at_clipping(self) -> bool:
         """Whether `clipping` makes a difference, from the first path; the exploration of all may be long."""
         if isinstance(self.scope, Records):
+            too_many = self.seen.too_many
             with suppress(Unsupported):
                 self.paths(self.scope, self.scope.n, limits=replace(self.limits, paths=1), keep=False)
+            self.seen.too_many = too_many
         return self.seen.clips
 
     def follow_without_clipping(self) -> None:

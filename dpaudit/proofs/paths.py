@@ -165,11 +165,13 @@ class Seen:
         maxima_at: lines at which the largest of several numbers that depend on noise was taken.
         clips: whether a number of a record and of noise was compared with a bound by max or min.
         applies: whether a mechanism or function was applied to the whole dataset.
+        too_many: whether it has more paths than the limit.
     """
 
     maxima_at: set[Place] = field(default_factory=set)
     clips: bool = False
     applies: bool = False
+    too_many: bool = False
 
 
 class Path:
@@ -496,6 +498,8 @@ def explore(
         if steps > limits.steps:
             raise Unsupported("The program takes too many steps.", "Prove it for fewer answers or records.")
         if len(finished) + len(waiting) > limits.paths:
+            if seen is not None:
+                seen.too_many = True
             raise Unsupported(
                 f"The program has more than {limits.paths:,} execution paths.", "Prove it for fewer answers or records."
             )

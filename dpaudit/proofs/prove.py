@@ -29,6 +29,8 @@ from dpaudit.proofs.translation import label_of, prove_translation
 
 TIGHTER, TIGHTENED = Fraction(999, 1000), 4
 """Each part is proved for an ε that is smaller by this factor, up to this many times: paths may be joined for that."""
+MOST_AT_ONCE = 500
+"""Paths above which a program is looked at in parts before it is followed at once."""
 QUICK = Limits(paths=300, steps=300_000, programs=2_000, states=40)
 """Of a proof that nobody asked for: a second or two."""
 
@@ -195,15 +197,23 @@ def _alone(attempt: Attempt) -> Proof | Unknown:
 def _by_parts(attempt: Attempt, find: Callable[[Attempt], Proof | Unknown]) -> Proof | Unknown:
     """A proof, in which what is applied to the whole dataset is proved by itself if there is none otherwise."""
     limits = attempt.limits
+    attempt.limits = replace(limits, paths=min(limits.paths, MOST_AT_ONCE))
     outcome = find(attempt)
-    if isinstance(outcome, Proof) or not attempt.seen.applies:
-        return outcome
-    parts = Parts(lambda target: _part(attempt, target, limits))
-    found = find(Attempt(
-        attempt.target, attempt.scope, attempt.claimed, attempt.name, limits, attempt.delta, attempt.container,
-        parts=parts,
-    ))
-    return found if isinstance(found, Proof) or (outcome.least is None and parts.list) else outcome
+    attempt.limits = limits
+    if not isinstance(outcome, Proof) and attempt.seen.applies:
+        parts = Parts(lambda target: _part(attempt, target, limits))
+        found = find(Attempt(
+            attempt.target, attempt.scope, attempt.claimed, attempt.name, limits, attempt.delta, attempt.container,
+            parts=parts,
+        ))
+        if isinstance(found, Proof) or (outcome.least is None and parts.list):
+            outcome = found
+    if not isinstance(outcome, Proof) and outcome.least is None and attempt.seen.too_many and (
+        limits.paths > MOST_AT_ONCE
+    ):
+        attempt.clipping = False
+        outcome = find(attempt)
+    return outcome
 
 
 def _part(attempt: Attempt, target: Any, limits: Limits) -> Proved | None:

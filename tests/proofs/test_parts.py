@@ -19,6 +19,7 @@ from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.prove import QUICK, claimed, prove, prove_widest
 from dpaudit.proofs.results import Proof, Unknown
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope
+from dpaudit.report.proof import method, proof_text
 
 BITS = Domain(3, (0, 1))
 LOG3 = math.log(3)
@@ -368,3 +369,10 @@ def test_the_replay_sees_outputs_of_another_shape(program: Any, monkeypatch: pyt
     outcome = prove(program, BITS, epsilon=3, delta=0.05, refute=False)
     assert isinstance(outcome, Unknown)
     assert "does not do what was followed" in outcome.reason
+
+
+def test_the_method_says_what_is_proved_by_itself() -> None:
+    outcome = prove(bits_and_gaussian_noise, BITS, epsilon=2, delta=0.05, refute=False)
+    assert "proved by itself" in method(outcome)[0]
+    assert "proved by itself" in proof_text(outcome)
+    assert "proved by itself" not in method(prove(counted, BITS, epsilon=1))[0]
