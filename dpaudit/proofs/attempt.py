@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpaudit.proofs import coins
 from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
@@ -30,6 +30,9 @@ MOST_CLIPPED = 300
 """Paths that are followed where noisy numbers are clipped one by one."""
 MOST_DATASETS = 200
 """Datasets of a finite domain up to which each is followed by itself where symbols do not suffice."""
+
+Explored: TypeAlias = tuple[int, frozenset[Place], bool]
+"""The number of records, the lines with whole maxima, and `clipping`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Attempt:
         container: what a function gets its answers or records in, where that is known.
         worst: the most expensive aligned path and difference so far.
         broken: the path and the difference for which no shift was found.
-        explored: the paths on symbols, by the number of records, the lines with whole maxima, and `clipping`.
+        explored: the paths on symbols.
         on_datasets: the paths on each dataset of a finite domain.
         is_followed: whether the program could be followed.
         clipping: whether the noise in a number of a record that is clipped counts as released before.
@@ -75,7 +78,7 @@ class Attempt:
     container: Container | None = None
     worst: tuple[Finished, Aligned] | None = None
     broken: tuple[Finished, NoShift] | None = None
-    explored: dict[tuple[int, frozenset[Place], bool], list[Finished]] = field(default_factory=dict)
+    explored: dict[Explored, list[Finished]] = field(default_factory=dict)
     on_datasets: dict[tuple[Any, ...], list[Finished]] = field(default_factory=dict)
     is_followed: bool = False
     clipping: bool = False

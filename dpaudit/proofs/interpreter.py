@@ -64,6 +64,7 @@ from dpaudit.proofs.sources import Source, source_of
 from dpaudit.proofs.values import (
     ITERATORS,
     NUMBERS,
+    SCALARS,
     Answered,
     AppliedTo,
     Bound,
@@ -1847,6 +1848,8 @@ def _is_plainly_made(kind: type) -> bool:
 
 def is_frozen(value: Any) -> bool:
     """Whether a value holds no symbols and cannot change: plain scalars, dataclasses of dpaudit and its catalogue."""
+    if type(value) in SCALARS:
+        return True
     if type(value) is tuple:
         return all(map(is_frozen, value))
     if not concrete(value):

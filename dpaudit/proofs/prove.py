@@ -14,11 +14,12 @@ from dpaudit.language.claim import Claim
 from dpaudit.language.curves import Curve, ZeroConcentrated
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.options import CLAIM, EPSILON
-from dpaudit.proofs.attempt import Attempt
+from dpaudit.proofs.attempt import Attempt, Explored
 from dpaudit.proofs.claimed import scopes_of_claim
 from dpaudit.proofs.exact import LARGEST, exactly
+from dpaudit.proofs.interpreter import is_frozen
 from dpaudit.proofs.parts import Parts, Proved, called
-from dpaudit.proofs.paths import LIMITS, Limits
+from dpaudit.proofs.paths import LIMITS, Finished, Limits, Seen
 from dpaudit.proofs.program import paths, stated
 from dpaudit.proofs.queries import asked
 from dpaudit.proofs.refute import bounded_below, refuted
@@ -149,15 +150,25 @@ def _outcome(
 ) -> Outcome:
     started = time.perf_counter()
     name = target.name if isinstance(target, Mechanism) else getattr(target, "__name__", type(target).__name__)
+    seen, explored = Seen(), dict[Explored, list[Finished]]()
     if isinstance(scope, Queries):
+        followed: list[list[Finished]] = []
         try:
-            scope = asked(target, scope, lambda data: paths(target, lambda: data, limits=limits))
+            scope = asked(
+                target, scope,
+                lambda data: followed.append(paths(target, lambda: data, limits=limits, seen=seen)),
+            )
         except Unsupported as error:
             goal = label_of(what.claim) if what.claim is not None else ""
             return Unknown(error.reason, error.remedy, error.place, what.epsilon, name, str(scope), goal=goal)
         # answers that no dataset may have refute nothing
         refute = lower = False
-    attempt = Attempt(target, scope, what.epsilon, name, limits, container=container)
+        if all(is_frozen(each.subject) for each in scope.asked):
+            # otherwise a query may be another one in every run
+            explored[scope.k, frozenset(), False] = followed[0]
+    attempt = Attempt(
+        target, scope, what.epsilon, name, limits, container=container, explored=explored, seen=seen
+    )
     outcome: Outcome = _first(attempt, what.claim)
     if isinstance(outcome, Proof):
         outcome = replace(outcome, stated=stated(target, scope))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import types
 from dataclasses import dataclass
@@ -26,8 +27,12 @@ class Source:
 
     def place(self, node: ast.AST) -> Place:
         """The line of a node."""
-        line = getattr(node, "lineno", self.node.lineno)
-        return Place(Path(self.file).name, line, linecache.getline(self.file, line).strip())
+        return _place(self.file, getattr(node, "lineno", self.node.lineno))
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(file: str, line: int) -> Place:
+    return Place(Path(file).name, line, linecache.getline(file, line).strip())
 
 
 def source_of(function: types.FunctionType) -> Source:

@@ -24,6 +24,8 @@ _PLAIN_TYPES = frozenset({
 })
 
 
+SCALARS = frozenset({bool, int, float, str, bytes, type(None), Fraction, np.float64, np.int64, np.bool_})
+"""Types of values that hold nothing and cannot change."""
 _NUMPY_SCALARS = (np.float64, np.int64, np.bool_, np.str_)
 """Numbers of other widths round or overflow early, and make arrays of their own dtype."""
 
@@ -323,6 +325,8 @@ def is_own(value: Any, method: str) -> bool:
 
 def concrete(value: Any) -> bool:
     """Whether a value holds no symbols."""
+    if type(value) in SCALARS:
+        return True
     if is_symbolic(value) or isinstance(value, _SYMBOLS):
         return False
     if is_own(value, "__dpaudit_items__") or is_own(value, "__dpaudit_array__"):

@@ -241,8 +241,8 @@ def method(outcome: Outcome) -> Sequence[str]:
             followed = {"translation": _ONE_SHIFT, "coins": _COINS}.get(outcome.certificate.get("kind", ""), followed)
             if outcome.certificate.get("parts"):
                 followed += (
-                    " What is applied to the whole dataset is proved by itself, and costs the ε of its own proof, whose "
-                    "certificate is part of this one."
+                    " What is applied to the whole dataset is proved by itself, and costs the ε of its own proof, "
+                    "whose certificate is part of this one."
                 )
             return (
                 followed, "Before the proof was given, the program itself ran on concrete datasets, and did what was "
