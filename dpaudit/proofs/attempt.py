@@ -446,7 +446,7 @@ def matched(ours: Sequence[Finished], theirs: Sequence[Finished]) -> Iterator[Pa
 
 def _shape(path: Finished) -> object:
     return (
-        tuple((draw.kind, draw.scale) for draw in path.draws), path.coins, path.splits, path.output,
+        tuple((draw.kind, draw.scale, draw.part) for draw in path.draws), path.coins, path.splits, path.output,
         tuple((row.kind, row.strict, tuple(sorted(row.form.draws.items()))) for row in path.rows),
     )
 

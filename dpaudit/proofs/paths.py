@@ -207,7 +207,7 @@ class Path:
         self.cuts: set[Fraction] = set()
         """Numbers that records were compared with."""
         self.released: dict[object, int] = {}
-        """The rows of released numbers, by the keys of these."""
+        """The numbers of released numbers, in the order in which they were released, by their keys."""
         self.steps = 0
         """Expressions and statements evaluated on it."""
         self.merging = 0
@@ -377,7 +377,8 @@ class Path:
             raise CannotMerge
         key = value.key()
         if key not in self.released:
-            self.released[key] = len(self.rows)
+            # rows of random choices are left out where paths are compared, and count for nothing here
+            self.released[key] = len(self.released)
             self.release(value, place)
         return "row", self.released[key]
 
