@@ -293,6 +293,9 @@ class Attempt:
         Raises:
             Unsupported: too many alignments are needed.
         """
+        for found in self.on_datasets.values() if self.is_of_choices else ():
+            if sum(path.probability for path in found) != 1:
+                raise Unsupported("The probabilities of the random choices do not sum to 1.")
         laws = {dataset: coins.law(found) for dataset, found in self.on_datasets.items()}
         align = self.aligner()
 
@@ -302,13 +305,13 @@ class Attempt:
                 for one, other in coins.neighbours(scope)
             ]
 
-        found = compared(by_delta=False)
-        epsilon = least = coins.least(found)
+        flows = compared(by_delta=False)
+        epsilon = least = coins.least(flows)
         delta = Fraction(0)
         if epsilon is None or epsilon > self.claimed * (1 + ROUNDING):
             if self.delta:
-                found = compared(by_delta=True)
-            epsilon, delta = self.claimed, coins.excess(found, self.claimed)
+                flows = compared(by_delta=True)
+            epsilon, delta = self.claimed, coins.excess(flows, self.claimed)
             if delta > self.delta * (1 + ROUNDING):
                 if least is not None and not self.delta and not self.is_of_choices:
                     return self.too_much(least)
@@ -318,14 +321,14 @@ class Attempt:
                         f"An output is {math.exp(least):.6g} times as likely on one of two neighbours"
                     )
                 return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
-        aligned = {id(each): each for pair in found for flow in pair for _, each in flow.flows if each is not None}
+        aligned = {id(each): each for pair in flows for flow in pair for _, each in flow.flows if each is not None}
         # uniform draws that choose do not move
         moved = tuple(line for line in noise_lines(list(aligned.values())) if line.cost)
         return Proof(
             epsilon, self.claimed, self.name, str(scope), moved,
             sum(map(len, self.on_datasets.values())), assumptions(self.target, scope),
             coins.certificate_of_coins(
-                self.target, self.name, str(scope), self.claimed, epsilon, delta, found, self.parts.list
+                self.target, self.name, str(scope), self.claimed, epsilon, delta, flows, self.parts.list
                 if self.parts is not None else (),
             ),
         )

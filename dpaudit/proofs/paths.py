@@ -49,6 +49,7 @@ class Row:
         strict: whether it is > 0.
         place: the line that decides or releases it.
         change: what it changes by between D and D′ beside its form.
+        is_split: whether it says how a uniform draw compares with a constant, with a probability among the splits.
     """
 
     kind: RowKind
@@ -56,6 +57,7 @@ class Row:
     strict: bool
     place: Place
     change: Fraction = Fraction(0)
+    is_split: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,26 +118,18 @@ class Finished:
     @property
     def is_finite(self) -> bool:
         """Whether nothing on it depends on noise, other than on how uniform draws compare with constants."""
-        return not self.maxima and not self.post_processed and all(map(self._is_split, self.rows))
-
-    def _is_split(self, row: Row) -> bool:
-        """Whether a row says how a uniform draw compares with a constant."""
-        return row.kind == "keep" and not row.form.has_data and _is_uniform(row.form, self.draws)
+        return not self.maxima and not self.post_processed and all(row.is_split for row in self.rows)
 
     def without_choices(self) -> tuple[Finished, Fraction]:
         """The path without its random choices, and their probability.
 
         Uniform draws that do more than compare with constants are left as they are.
         """
-        rows = tuple(row for row in self.rows if not self._is_split(row))
+        rows = tuple(row for row in self.rows if not row.is_split)
         used = {index for row in rows for index in row.form.draws}
         if any(self.draws[index].kind == "uniform" for index in used):
             return self, math.prod(self.coins, start=Fraction(1))
         return replace(self, rows=rows), self.probability
-
-
-def _is_uniform(form: Form, draws: Sequence[Draw]) -> bool:
-    return len(form.draws) == 1 and all(draws[index].kind == "uniform" for index in form.draws)
 
 
 def _no_part(target: Any, key: object) -> None:
@@ -284,7 +278,7 @@ class Path:
         above = yes is upper
         self.splits.append(((high - cut) if above else (cut - low)) / (high - low))
         self.intervals[index] = (cut, high) if above else (low, cut)
-        self.keep(form if yes else form.scaled(Fraction(-1)), place)
+        self.rows.append(Row("keep", form if yes else form.scaled(Fraction(-1)), False, place, is_split=True))
         return yes
 
     def maximum(self, members: Sequence[Form], place: Place) -> Form:

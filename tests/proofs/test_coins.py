@@ -298,13 +298,29 @@ def uniform_is_shown(data: Any, rng: Any) -> Any:
     return (u, data[0] + rng.laplace(scale=1.0)) if u < 0.25 + data[0] / 2 else data[0] + rng.laplace(scale=1.0)
 
 
+def largest_with_a_uniform(data: Any, rng: Any) -> Any:
+    """How u compares with c decides which is largest, and is no random choice with a probability."""
+    u, c = rng.random(), 0.1 + 0.8 * data[0]
+    return rng.laplace(scale=1.0) + (1 if max(u, c) > c else 0)
+
+
+def place_of_the_largest(data: Any, rng: Any) -> Any:
+    return np.argmax([rng.random(), 0.1 + 0.8 * data[0]]), rng.laplace(scale=1.0)
+
+
+def place_of_the_smallest(data: Any, rng: Any) -> Any:
+    values = [rng.random(), 0.1 + 0.8 * data[0]]
+    return values.index(min(values))
+
+
 def scale_by_the_data(data: Any, rng: Any) -> Any:
     bit = data[0] if rng.random() < 0.75 else 1 - data[0]
     return bit, rng.laplace(scale=1.0 + data[0])
 
 
 @pytest.mark.parametrize(
-    "program", [one_coin_for_all, coin_is_shown, noise_is_used_twice, uniform_is_shown, scale_by_the_data]
+    "program", [one_coin_for_all, coin_is_shown, noise_is_used_twice, uniform_is_shown, scale_by_the_data,
+                largest_with_a_uniform, place_of_the_largest, place_of_the_smallest]
 )
 def test_leaks_beside_noise(program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpaudit.proofs.attempt.replayed", lambda *args, **options: None)
