@@ -39,7 +39,7 @@ def _require(holds: object, otherwise: str) -> None:
 
 
 def _number(text: Any) -> Fraction:
-    _require(isinstance(text, str) and re.fullmatch(r"-?\d{1,400}(/\d{1,400})?", text),
+    _require(isinstance(text, str) and re.fullmatch(r"-?\d{1,4000}(/\d{1,4000})?", text),
              f"It is no certificate: {str(text)[:40]!r} is no fraction.")
     return Fraction(text)
 

@@ -28,10 +28,12 @@ from dpaudit.proofs.scopes import Domain
 
 MOST_FLOWS = 2_000
 """Pairs of paths of one output up to which flows are looked for."""
-SIMPLE = 10**9
-"""Largest denominator of the share of a path that flows to another."""
+GRID = 10**14
+"""The share of a path that flows to another is a multiple of 1 / GRID, but for its sum."""
 FURTHER = 15.0
 """Above the claimed ε, what noise may cost where several paths have one output."""
+LONGEST = 10**50
+"""Largest denominator of a δ that is not rounded up."""
 LOST = 1e9
 """What the loss of probability counts where the least ε is looked for."""
 Dataset: TypeAlias = tuple[Any, ...]
@@ -88,6 +90,8 @@ def law(paths: Sequence[Finished]) -> Law:
     found: dict[object, dict[tuple[Fraction, ...], Chosen]] = {}
     for each in paths:
         path, probability = each.without_choices()
+        if not probability:
+            continue
         used = sorted({index for row in path.rows for index in row.form.draws})
         number = {index: place for place, index in enumerate(used)}
         shape = (
@@ -191,7 +195,7 @@ def _shares(
     shares = []
     for each, row, rest in zip(mine, values.tolist(), lost.tolist(), strict=True):
         whole = float(each.probability)
-        parts = [Fraction(max(value, 0.0) / whole).limit_denominator(SIMPLE) for value in (*row, rest)]
+        parts = [Fraction(round(max(value, 0.0) / whole * GRID), GRID) for value in (*row, rest)]
         total = sum(parts, Fraction(0))
         shares.append([each.probability * part / total if total else Fraction(0) for part in parts[:-1]])
     return shares
@@ -203,7 +207,7 @@ def _cost(aligned: Aligned | None) -> Fraction:
 
 def _worth(aligned: Aligned | None) -> Fraction:
     """A bound on exp(cost), and very near, for costs up to `LARGEST`."""
-    return exponential_below(_cost(aligned)) * (1 + ROUNDING) if aligned is not None and aligned.cost else Fraction(1)
+    return Fraction(1) if aligned is None else exponential_below(aligned.cost) * (1 + ROUNDING)
 
 
 def least(compared: Sequence[Sequence[Inflow]]) -> Fraction | None:
@@ -221,8 +225,10 @@ def least(compared: Sequence[Sequence[Inflow]]) -> Fraction | None:
 def excess(compared: Sequence[Sequence[Inflow]], epsilon: Fraction) -> Fraction:
     """An upper bound on δ at ε, and very near for outputs without noise."""
     power = exponential_below(epsilon) * (1 + ROUNDING)
-    return max((sum((max(each.worth - power * each.probability, Fraction(0)) for each in pair), Fraction(0))
-                for pair in compared), default=Fraction(0))
+    delta = max((sum((max(each.worth - power * each.probability, Fraction(0)) for each in pair), Fraction(0))
+                 for pair in compared), default=Fraction(0))
+    # exponentials have many digits
+    return delta if delta.denominator <= LONGEST else Fraction(math.nextafter(float(delta), math.inf))
 
 
 def certificate_of_coins(

@@ -165,18 +165,21 @@ def bound(
     function: types.FunctionType, args: Sequence[Any], keywords: dict[str, Any]
 ) -> tuple[Any, Any, functools.partial[Any]] | None:
     """The first two arguments of a call, and the function with the others; None where these are no constants."""
-    if function.__code__.co_posonlyargcount or function.__code__.co_flags & (
+    code = function.__code__
+    if code.co_posonlyargcount or code.co_argcount < 2 or len(args) > code.co_argcount or code.co_flags & (
         inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
         | inspect.CO_ASYNC_GENERATOR
     ):
         return None
-    try:
-        given = inspect.signature(function, follow_wrapped=False).bind(*args, **keywords)
-    except (TypeError, ValueError):
+    # a function may have a signature of its own that says something else
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    positional, defaults = names[:code.co_argcount], function.__defaults__ or ()
+    given = dict(zip(positional[len(positional) - len(defaults):], defaults, strict=True))
+    given |= {**(function.__kwdefaults__ or {}), **dict(zip(positional, args, strict=False))}
+    if keywords.keys() & set(positional[:len(args)]) or keywords.keys() - set(names):
         return None
-    given.apply_defaults()
-    names = function.__code__.co_varnames[:2]
-    others = {name: value for name, value in given.arguments.items() if name not in names}
-    if function.__code__.co_argcount < 2 or not all(map(is_fixed, others.values())):
+    given |= keywords
+    others = {name: given[name] for name in names[2:] if name in given}
+    if given.keys() != set(names) or not all(map(is_fixed, others.values())):
         return None
-    return given.arguments[names[0]], given.arguments[names[1]], functools.partial(function, **others)
+    return given[names[0]], given[names[1]], functools.partial(function, **others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from copy import deepcopy
@@ -297,6 +298,22 @@ def test_what_must_not_be_proved(program: Any, scope: Scope, replays: bool, monk
 
 def bits_and_gaussian_noise(data: Any, rng: Any) -> Any:
     return flipped(data, rng, p=0.8), sum(data) + rng.normal(scale=2.0)
+
+
+def with_another_signature(data: Any, rng: Any, p: float = 1.0) -> Any:
+    return [x if rng.random() < p else 1 - x for x in data]
+
+
+with_another_signature.__signature__ = inspect.signature(flipped)  # type: ignore[attr-defined]
+
+
+def says_another_default(data: Any, rng: Any) -> Any:
+    return with_another_signature(data, rng), sum(data) + rng.normal(scale=2.0)
+
+
+def test_defaults_are_those_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.proofs.attempt.replayed", lambda *args, **options: None)
+    assert isinstance(prove(says_another_default, BITS, epsilon=2, delta=0.1, refute=False), Unknown)
 
 
 def sorts_it(data: Any, rng: Any) -> Any:
