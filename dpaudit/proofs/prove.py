@@ -15,6 +15,7 @@ from dpaudit.language.curves import Curve, ZeroConcentrated
 from dpaudit.language.mechanism import Mechanism
 from dpaudit.options import CLAIM, EPSILON
 from dpaudit.proofs.attempt import Attempt, Explored
+from dpaudit.proofs.check import check_certificate
 from dpaudit.proofs.claimed import scopes_of_claim
 from dpaudit.proofs.exact import LARGEST, exactly
 from dpaudit.proofs.interpreter import is_frozen
@@ -171,7 +172,11 @@ def _outcome(
     )
     outcome: Outcome = _first(attempt, what.claim)
     if isinstance(outcome, Proof):
-        outcome = replace(outcome, stated=stated(target, scope))
+        wrong = check_certificate(outcome.certificate)
+        outcome = replace(outcome, stated=stated(target, scope)) if wrong is None else replace(
+            attempt.unknown(f"The certificate is not confirmed: {wrong}", "Report this as a bug of dpaudit.", None),
+            goal=outcome.goal,
+        )
     if refute and isinstance(outcome, Unknown) and what.claim is None:
         found = refuted(attempt, outcome, seed)
         if found is not None:

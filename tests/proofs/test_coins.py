@@ -370,3 +370,10 @@ def test_forged_certificates(key: str, value: Any, says: str) -> None:
     forged = copy.deepcopy(outcome.certificate)
     forged[key] = value
     assert says in (check_certificate(forged) or "")
+
+
+def test_a_proof_whose_certificate_is_not_confirmed_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.proofs.coins.logarithm_above", lambda value: Fraction(0))
+    outcome = prove(response, BITS, epsilon=2, refute=False)
+    assert isinstance(outcome, Unknown)
+    assert "differ by more than" in outcome.reason
