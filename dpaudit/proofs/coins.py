@@ -185,8 +185,8 @@ def _shares(
     price = [*[0.0] * (m * n), *[1.0 if by_delta else LOST] * m, *[1.0] * (n if by_delta else 1)]
     most = [None if each else 0.0 for each in usable.ravel()] + [None] * (size - m * n)
     found: Any = linprog(
-        price, A_ub=above, b_ub=probabilities * math.exp(claimed) if by_delta else [0.0] * n, A_eq=sums, b_eq=weights,
-        bounds=[(0.0, each) for each in most], method="highs",
+        price, A_ub=above, b_ub=probabilities * math.exp(min(claimed, LARGEST)) if by_delta else [0.0] * n,
+        A_eq=sums, b_eq=weights, bounds=[(0.0, each) for each in most], method="highs",
     )
     values = np.array([[1.0 if each else 0.0 for each in row] for row in usable]) if found.x is None else (
         found.x[:m * n].reshape(m, n)
@@ -194,7 +194,7 @@ def _shares(
     lost = np.zeros(m) if found.x is None else found.x[m * n:m * n + m]
     shares = []
     for each, row, rest in zip(mine, values.tolist(), lost.tolist(), strict=True):
-        whole = float(each.probability)
+        whole = float(each.probability) or 1.0  # too small for a double
         parts = [Fraction(round(max(value, 0.0) / whole * GRID), GRID) for value in (*row, rest)]
         total = sum(parts, Fraction(0))
         shares.append([each.probability * part / total if total else Fraction(0) for part in parts[:-1]])

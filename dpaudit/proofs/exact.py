@@ -59,4 +59,7 @@ def logarithm_above(value: Fraction) -> Fraction:
     """A fraction that is at least ln(value) and very near, for value ≥ 1."""
     if value == 1:
         return Fraction(0)
+    if value > 10**300:
+        # too large for a double: twice the power of 2 below it
+        return Fraction(value.numerator.bit_length() - value.denominator.bit_length() + 1) * Fraction(7, 10)
     return Fraction(math.log1p(float(value - 1)) * (1 + 1e-14))

@@ -288,6 +288,20 @@ def test_choices_that_are_never_made() -> None:
     assert check_certificate(json.loads(json.dumps(outcome.certificate))) is None
 
 
+def test_choices_that_are_too_rare_for_doubles() -> None:
+    """The logarithm of a ratio of nearly 10⁴⁰⁰; certificates are confirmed for ε up to 50."""
+    def program(data: Any, rng: Any) -> Any:
+        for _ in range(4):
+            if rng.random() >= (1e-100 if data[0] else 0.5):
+                return "often"
+        return "seldom"
+
+    outcome = prove(program, Domain(1, (0, 1)), epsilon=1, refute=False)
+    assert isinstance(outcome, Unknown)
+    assert float(outcome.least or 0) == pytest.approx(400 * math.log(10) - 4 * math.log(2), rel=0.02)
+    assert isinstance(prove(program, Domain(1, (0, 1)), epsilon=1000, delta=1e-3, refute=False), Unknown)
+
+
 def test_delta_with_many_digits() -> None:
     def program(data: Any, rng: Any) -> Any:
         noise = rng.exponential(1)
