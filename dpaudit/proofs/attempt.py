@@ -317,9 +317,8 @@ class Attempt:
                     return self.too_much(least)
                 why = "No ε can be proved" if least is None else f"The alignment needs ε = {brief(least)}"
                 if self.is_of_choices:
-                    why = "An output is impossible on one of two neighbours" if least is None else (
-                        f"An output is {math.exp(min(float(least), 700.0)):.6g} times as likely on one of two neighbours"
-                    )
+                    times = "" if least is None else f"{math.exp(min(float(least), 700.0)):.6g} times as likely"
+                    why = f"An output is {times or 'impossible'} on one of two neighbours"
                 return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
         aligned = {id(each): each for pair in flows for flow in pair for _, each in flow.flows if each is not None}
         # uniform draws that choose do not move
