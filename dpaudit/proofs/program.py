@@ -31,7 +31,7 @@ from dpaudit.proofs.values import Bound, Instance, Native, Noise, Output, Random
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
     "noise has its ideal distribution, not that of its floats",
-    "equal outputs count as one output, whatever the types of their numbers",
+    "equal outputs count as one output, whatever the types of their numbers and texts",
     "the program is what its source says, without threads, signals or changed libraries",
     "running time is not part of the output",
 )
@@ -213,6 +213,9 @@ def released(interpreter: Interpreter, value: Any) -> Any:
             raise Unsupported("The output is no value.", "Return what is drawn.", place)
     if isinstance(value, bool | np.bool_):
         return name_of(bool(value))
+    if type(value) in (np.int64, np.float64, np.str_):
+        # numpy's number or text is equal to Python's
+        return name_of(value.item())
     if concrete(value):
         return name_of(value)
     raise Unsupported(f"An output of type {type(value).__name__} is not followed.", "", place)

@@ -140,6 +140,20 @@ def test_real_records_are_not_enumerated() -> None:
     assert isinstance(prove(response, Records(2, 0, 1), epsilon=5, refute=False), Unknown)
 
 
+@pytest.mark.parametrize("values", [(0, 1), (0.5, 1.5), ("yes", "no"), ()])
+def test_numbers_and_texts_of_numpy_are_equal_to_pythons(values: tuple[Any, ...]) -> None:
+    def chosen(data: Any, rng: Any) -> Any:
+        return [x if rng.random() < 0.5 else rng.choice(list(values)) for x in data]
+
+    def whole(data: Any, rng: Any) -> Any:
+        return [x if rng.random() < 0.5 else rng.integers(2) for x in data]
+
+    program, values = (chosen, values) if values else (whole, (0, 1))
+    outcome = prove(program, Domain(2, values), epsilon=1.1, refute=False)
+    assert isinstance(outcome, Proof)
+    assert float(outcome.epsilon) == pytest.approx(math.log(3))
+
+
 def test_random_channels() -> None:
     """100 random tables P[output | record], with exact ε by fractions: proved at it and not below."""
     rng = np.random.default_rng(20261126)
