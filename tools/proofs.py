@@ -44,7 +44,7 @@ def rows(group: str) -> list[dict[str, str]]:
         assert isinstance(outcome, Proof | Unknown)
         if isinstance(outcome, Unknown) and outcome.place is None and outcome.least is None:
             # too long: another case may be shorter
-            for other in cases:
+            for other in (each for each in cases if each is not case):
                 shorter = prove_widest(
                     other.mechanism, scopes_of_claim(other.mechanism), claimed(other.mechanism), refute=False,
                     limits=FEW,

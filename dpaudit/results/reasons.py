@@ -310,15 +310,14 @@ class ProvedByAlignment(Reason):
     def sentence(self, door: Door) -> str:
         given = f", given that {self.given}" if self.given else ""
         cost = aligned_cost(self.epsilon, self.mu, self.rho)
-        choices = f" and {EXACT_CHOICES}" if self.choices else ""
+        how = "A shift of the noise on every execution path gives" if not self.choices else (
+            "Shifts of the noise and exact probabilities of all random choices give"
+        )
         return (
-            f"A shift of the noise on every execution path{choices} gives every neighbouring dataset the same output, "
-            f"at a cost of at most {cost} (claimed: {self.claim}), for {self.scope}{given}. "
+            f"{how} every neighbouring dataset the same output, at a cost of at most {cost} (claimed: {self.claim}), "
+            f"for {self.scope}{given}. "
             "Numbers count as real numbers: the proof says nothing about floating point."
         )
-
-
-EXACT_CHOICES = "the exact probability of every random choice"
 
 
 def aligned_cost(epsilon: float, mu: float, rho: float) -> str:
