@@ -15,7 +15,7 @@ from dpaudit.proofs.alignment import Aligned, Constraint, NoShift, align
 from dpaudit.proofs.certificate import certificate_of_paths
 from dpaudit.proofs.exact import ROUNDING, brief
 from dpaudit.proofs.forms import Form
-from dpaudit.proofs.merging import merged
+from dpaudit.proofs.merging import may_merge, merged
 from dpaudit.proofs.neighbours import Differences, differences, sums, with_changes, with_maxima
 from dpaudit.proofs.parts import Parts
 from dpaudit.proofs.paths import LIMITS, Finished, Limits, Manner, Seen
@@ -178,24 +178,41 @@ class Attempt:
             if isinstance(outcome, Proof):
                 return outcome
             self.follow_without_clipping()
-        outcome = self.tried({})
+        outcome = self.tried({}, hasty=True)
         if isinstance(outcome, Proof) or not self.is_followed:
             return outcome
-        attempts: list[dict[str, Any]] = [{"merging": True}]
-        attempts += [{"whole_maxima": frozenset({place})} for place in sorted(self.seen.maxima_at, key=str)]
-        for attempt in attempts:
-            found = self.tried(attempt)
-            if isinstance(found, Proof):
-                return found
-            if self.is_followed and found.least is not None and (outcome.least is None or found.least < outcome.least):
+        if self.may_merge():
+            found = self.tried({"merging": True})
+            # what the hasty attempt needs is that of one path
+            if isinstance(found, Proof) or outcome.least is not None or found.least is not None:
+                outcome = found
+        for place in sorted(self.seen.maxima_at, key=str):
+            if isinstance(outcome, Proof):
+                break
+            found = self.tried({"whole_maxima": frozenset({place})})
+            least = math.inf if outcome.least is None else outcome.least
+            if isinstance(found, Proof) or (self.is_followed and found.least is not None and found.least < least):
                 outcome = found
         return outcome
 
-    def tried(self, options: dict[str, Any]) -> Proof | Unknown:
-        """A proof from the paths on symbols, with the options of `pairs`."""
+    def may_merge(self) -> bool:
+        """Whether paths that were followed have one output, and might be one path."""
+        scope = self.scope
+        if isinstance(scope, Answers):
+            return may_merge(self.paths(scope, scope.k))
+        assert not isinstance(scope, Stream)
+        return scope.relation == "replace-one" and may_merge(self.paths(scope, scope.n))
+
+    def tried(self, options: dict[str, Any], *, hasty: bool = False) -> Proof | Unknown:
+        """A proof from the paths on symbols.
+
+        Args:
+            options: of `pairs`.
+            hasty: whether to stop at a path that costs too much if paths may merge: their union costs less than each.
+        """
         self.is_followed = True
         try:
-            return self.of_pairs(list(self.pairs(**options)))
+            return self.of_pairs(list(self.pairs(**options)), to_the_end=not (hasty and self.may_merge()))
         except NoShift as failure:
             return self.without_bound(failure)
         except Unsupported as error:
@@ -366,11 +383,11 @@ class Attempt:
         """What the program gets its answers or records in."""
         return handed_in(self.target, self.scope, self.container)
 
-    def of_pairs(self, pairs: Sequence[PathPair]) -> Proof | Unknown:
-        """A proof from the cheapest shifts of all paths."""
+    def of_pairs(self, pairs: Sequence[PathPair], *, to_the_end: bool = True) -> Proof | Unknown:
+        """A proof from the cheapest shifts of all paths, or of those up to the first that costs too much."""
         aligned: list[tuple[Finished, Aligned]] = []
         known: dict[object, Aligned] = {}
-        programs = 0
+        programs, most = 0, self.claimed * (1 + ROUNDING)
         for pair in pairs:
             path = pair.path
             constraints = tuple(Constraint(row.form.draws, row.kind == "equal", row.place) for row in path.rows)
@@ -404,10 +421,12 @@ class Attempt:
                 self.broken = (path, failure)
                 raise
             aligned.append((path, found))
+            if found.cost > most and not to_the_end:
+                break
         worst = max(aligned, key=lambda each: each[1].cost, default=None)
         self.worst = worst
         least = worst[1].cost if worst is not None else Fraction(0)
-        if least > self.claimed * (1 + ROUNDING):
+        if least > most:
             return self.too_much(least)
         return Proof(
             least, self.claimed, self.name, str(self.scope), noise_lines(list(known.values())), len(aligned),

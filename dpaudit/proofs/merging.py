@@ -43,16 +43,9 @@ def merged(paths: Sequence[Finished]) -> list[Finished] | None:
     Every path's region is described by its rows, and all regions together are everything. So a convex region that
     contains the paths of one output, and meets the interior of no other path, is their union.
     """
-    if len({path.draws for path in paths}) != 1 or any(draw.is_whole for draw in paths[0].draws):
+    if not may_merge(paths):
         return None
-    if any(path.coins or path.maxima or path.post_processed for path in paths):
-        return None
-    groups: dict[object, list[Finished]] = {}
-    for path in paths:
-        released = tuple(row.form.key() for row in path.rows if row.kind == "equal")
-        groups.setdefault((path.coins, path.output, released), []).append(path)
-    if len(groups) == len(paths) or len(groups) * len(paths) > MOST_COMPARED:
-        return None
+    groups = _by_output(paths)
     linear = {id(path): [_linear(row) for row in path.rows if row.kind == "keep"] for path in paths}
     result: list[Finished] = []
     changed = False
@@ -61,6 +54,24 @@ def merged(paths: Sequence[Finished]) -> list[Finished] | None:
         changed = changed or union is not None
         result += group if union is None else [union]
     return result if changed else None
+
+
+def may_merge(paths: Sequence[Finished]) -> bool:
+    """Whether some paths have the same draws and output, and few enough for their regions to be compared."""
+    if len({path.draws for path in paths}) != 1 or any(draw.is_whole for draw in paths[0].draws):
+        return False
+    if any(path.coins or path.maxima or path.post_processed for path in paths):
+        return False
+    groups = len(_by_output(paths))
+    return groups < len(paths) and groups * len(paths) <= MOST_COMPARED
+
+
+def _by_output(paths: Sequence[Finished]) -> dict[object, list[Finished]]:
+    groups: dict[object, list[Finished]] = {}
+    for path in paths:
+        released = tuple(row.form.key() for row in path.rows if row.kind == "equal")
+        groups.setdefault((path.output, released), []).append(path)
+    return groups
 
 
 def _union(
