@@ -7,7 +7,7 @@ that the interpreter computes with.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
@@ -72,6 +72,11 @@ class Array:
 
     # --- parts ---
 
+    @property
+    def elements(self) -> list[Any]:
+        """Its elements, and of some that are selected all that may be."""
+        return list(self.values.ravel())
+
     @staticmethod
     def items(interpreter: Interpreter, value: Any) -> Iterator[Any]:
         mine = Array.of(interpreter, value)
@@ -91,12 +96,24 @@ class Array:
         return len(self.values)
 
     def item(self, interpreter: Interpreter, index: Any) -> Any:
+        if (selected := self._selected(interpreter, index)) is not None:
+            return selected
         place = self._index(interpreter, index)
         if isinstance(place, Form | Cell):
             if self.values.ndim != 1:
                 raise interpreter.refused("An item is looked up by a number that depends on the data or on noise.")
             return interpreter.looked_up(list(self.values), place)
         return self._part(interpreter.plainly(self.values.__getitem__, place))
+
+    def _selected(self, interpreter: Interpreter, index: Any) -> Selected | None:
+        """self[index] where index is an array of conditions on single records; None where it is not."""
+        if not isinstance(index, Array) or index.kind != "bool" or self.values.ndim != 1:
+            return None
+        mask = list(index.values.ravel())
+        if index.values.shape != self.values.shape or not any(isinstance(each, Cell) for each in mask):
+            return None
+        decided = [each if isinstance(each, Cell) else interpreter.truth(each) for each in mask]
+        return Selected(interpreter, self.values.copy(), decided, self.kind)
 
     def _index(self, interpreter: Interpreter, index: Any) -> Any:
         if isinstance(index, Array | np.ndarray):
@@ -310,6 +327,61 @@ class Array:
 _AS_FUNCTIONS = ("max", "min", "argmax", "argmin", "clip", "std", "var", "prod", "cumprod", "round")
 """Methods that are numpy's functions of the same name."""
 _SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition, PostProcessed)
+
+
+class Selected(Array):
+    """The elements of an array at which a condition on a record holds.
+
+    Their number and their sum are followed as such; for anything else, every condition is decided.
+
+    Args:
+        interpreter: of the program.
+        every: all elements.
+        mask: whether each is selected, bools and conditions on records.
+        kind: as of an `Array`.
+    """
+
+    def __init__(
+        self, interpreter: Interpreter, every: np.ndarray[Any, Any], mask: Sequence[bool | Cell], kind: str
+    ) -> None:
+        self._interpreter, self._every, self._mask = interpreter, every, mask
+        self._decided: np.ndarray[Any, Any] | None = None
+        self.kind, self.writable = kind, True
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:  # type: ignore[override]
+        """The selected elements."""
+        if self._decided is None:
+            self._decided = self._every[[self._interpreter.truth(each) for each in self._mask]]
+        return self._decided
+
+    @property
+    def elements(self) -> list[Any]:
+        return list(self._every)
+
+    def length(self, interpreter: Interpreter) -> Any:
+        if self._decided is not None:
+            return len(self._decided)
+        total: Any = 0
+        for each in self._mask:
+            counted = interpreter.where(each, 1, 0) if isinstance(each, Cell) else int(each)
+            total = interpreter.binary(ast.Add, total, counted)
+        return total
+
+    def or_zero(self, zero: float) -> list[Any] | None:
+        """Every element, or zero where it is not selected: their sum is that of those selected; None if decided."""
+        if self._decided is not None:
+            return None
+        try:
+            return [
+                self._interpreter.where(each, value, zero) if isinstance(each, Cell) else (value if each else zero)
+                for value, each in zip(self._every, self._mask, strict=True)
+            ]
+        except CannotMerge:
+            return None
+
+    def attribute(self, interpreter: Interpreter, name: str) -> Any:
+        return self.length(interpreter) if name == "size" else super().attribute(interpreter, name)
 
 
 def _objects(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

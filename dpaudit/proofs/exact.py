@@ -63,3 +63,8 @@ def logarithm_above(value: Fraction) -> Fraction:
         # too large for a double: twice the power of 2 below it
         return Fraction(value.numerator.bit_length() - value.denominator.bit_length() + 1) * Fraction(7, 10)
     return Fraction(math.log1p(float(value - 1)) * (1 + 1e-14))
+
+
+def is_short(value: Fraction) -> bool:
+    """Whether a number has so few binary digits that floats add several of them without rounding."""
+    return value.denominator <= 1 << 30 and not value.denominator & (value.denominator - 1) and abs(value) < 1 << 22

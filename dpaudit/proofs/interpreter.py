@@ -18,7 +18,7 @@ import operator
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
@@ -42,7 +42,7 @@ from dpaudit.language.quality import Quality
 from dpaudit.language.query import Query
 from dpaudit.proofs import postprocessing
 from dpaudit.proofs.arrays import Array, scalar
-from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.exact import exactly, is_short
 from dpaudit.proofs.forms import (
     KINDS,
     Cell,
@@ -55,7 +55,7 @@ from dpaudit.proofs.forms import (
     is_symbolic,
 )
 from dpaudit.proofs.functions import ONE, ZERO, Piecewise, RecordFunction, Table, ratio
-from dpaudit.proofs.objects import Tally, instance, tallied
+from dpaudit.proofs.objects import Tally, has_attribute, initialized, instance, tallied
 from dpaudit.proofs.parts import bound, output_of
 from dpaudit.proofs.paths import CannotMerge, Path
 from dpaudit.proofs.public import Public, public
@@ -273,7 +273,8 @@ class Interpreter:
         if (single := difference.single()) is not None:
             found = single[1].compared(symbol)
             if isinstance(found, Piecewise):
-                self.path.cuts.update(found.cuts)
+                rounds = not all(map(is_short, single[1].numbers()))
+                self.path.cuts.update({cut: rounds or self.path.cuts.get(cut, False) for cut in found.cuts})
             return self.cell(Cell(single[0], single[1]), found)
         if not difference.has_data and not difference.has_noise:
             return bool(_OPERATORS[symbol](difference.constant, 0))
@@ -596,6 +597,10 @@ class Interpreter:
                 return Answered(answers)
             first = min(answers[0].records)
             return Scored(answers, tuple(Solution(first, place) for place in range(len(answers))))
+        if isinstance(callee, Instance) and isinstance(
+            method := inspect.getattr_static(callee.kind, "__call__", None), types.FunctionType
+        ):
+            return self.call(method, (callee, *args), keywords)
         if (method := _special(callee, "__call__")) is not None:
             return self.call(method, (callee, *args), keywords)
         if type(callee).__name__ == "_lru_cache_wrapper":
@@ -644,12 +649,15 @@ class Interpreter:
             return self.plainly(kind, *args, **keywords)
         if kind is Product and len(args) == 1 and isinstance(args[0], tuple):
             return Independent(args[0])
-        made = instance(kind, args, keywords)
+        made = instance(kind, args, keywords) or initialized(self, kind, args, keywords)
         if made is not None:
             return made
         if issubclass(kind, BaseException):
             raise self.refused("The program raises an exception on some path.", "Return a value instead.")
-        raise self.refused(f"Objects of class {kind.__name__} are not followed.")
+        raise self.refused(
+            f"Objects of class {kind.__name__} are not followed.",
+            "Those of dataclasses and of classes with __init__, __call__ and methods, without bases, are.",
+        )
 
     def noise(self, kind: type[Real], args: tuple[Any, ...], keywords: dict[str, Any]) -> Noise:
         """A distribution of noise."""
@@ -831,6 +839,11 @@ class Interpreter:
                 raise NextTurn
             case ast.Pass():
                 pass
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    if not isinstance(target, ast.Subscript):
+                        raise self.refused("`del` of a variable or an attribute is not followed.")
+                    self.delete(self.evaluate(target.value, scope), self.evaluate(target.slice, scope))
             case ast.FunctionDef():
                 if statement.decorator_list:
                     raise self.refused("A decorated function inside the program is not followed.")
@@ -901,10 +914,20 @@ class Interpreter:
                     self.assign(each.value if isinstance(each, ast.Starred) else each, part, scope)
             case ast.Subscript(value=container, slice=index):
                 self.store(self.evaluate(container, scope), self.evaluate(index, scope), value)
-            case ast.Attribute():
-                raise self.refused("An attribute is changed.", _STATE)
+            case ast.Attribute(value=owner, attr=name):
+                self.set_attribute(self.evaluate(owner, scope), name, value)
             case _:
                 raise self.refused("This assignment is not followed.")
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """owner.name = value, of an object that the program made."""
+        if type(owner) is not Instance:
+            raise self.refused("An attribute is changed.", _STATE)
+        if self.path.merging:
+            raise CannotMerge
+        if not has_attribute(owner, name):
+            raise self.refused(f"The attribute {name} of a {owner.kind.__name__} cannot be changed, or is computed.")
+        owner.values[name] = value
 
     def store(self, container: Any, index: Any, value: Any) -> None:
         """container[index] = value."""
@@ -930,6 +953,19 @@ class Interpreter:
         if isinstance(index, slice):
             value = list(self.iterate(value))
         self.plainly(operator.setitem, container, index, value)
+
+    def delete(self, container: Any, index: Any) -> None:
+        """del container[index]."""
+        if type(container) not in (list, dict):
+            raise self.refused(f"An item of a {type(container).__name__} is deleted.")
+        self.changing(container)
+        if not concrete(index):
+            raise self.refused("A place that depends on the data or on noise is deleted.")
+        if isinstance(container, dict):
+            self.plainly(container.pop, self.hashable(index))
+        else:
+            self.only_plain(index)
+            self.plainly(operator.delitem, container, self.plain(index))
 
     def augment(self, statement: ast.AugAssign, scope: Scope) -> None:
         target, operation = statement.target, type(statement.op)
@@ -962,19 +998,19 @@ class Interpreter:
                 raise self.refused("This change of a container is not followed.")
             self.assign(target, self.operate(operation, before, value), scope)
         elif isinstance(target, ast.Subscript):
-            container = self.evaluate(target.value, scope)
-            index = self.evaluate(target.slice, scope)
+            container, indices = self.nested(target, scope)
+            index = indices[-1]
             if isinstance(container, Tally):
                 if operation not in (ast.Add, ast.Sub):
                     raise self.refused("This change of a count is not followed.")
                 amount = self.evaluate(statement.value, scope)
                 container.add(self, index, amount if operation is ast.Add else self.binary(ast.Mult, -1, amount))
                 return
-            if isinstance(index, Cell | Form) and operation in (ast.Add, ast.Sub):
+            if any(isinstance(each, Cell | Form) for each in indices) and operation in (ast.Add, ast.Sub):
                 if not isinstance(statement.value, ast.Constant | ast.Name):
                     raise self.refused("A place that depends on the data is written to.", "Use np.bincount.")
                 value = self.evaluate(statement.value, scope)
-                self.spread(container, index, value if operation is ast.Add else self.binary(ast.Mult, -1, value))
+                self.spread(container, indices, value if operation is ast.Add else self.binary(ast.Mult, -1, value))
                 return
             before = self.item(container, index)
             value = self.evaluate(statement.value, scope)
@@ -986,8 +1022,30 @@ class Interpreter:
                 self.store(container, index, before)
                 return
             self.store(container, index, self.operate(operation, before, value))
+        elif isinstance(target, ast.Attribute):
+            owner = self.evaluate(target.value, scope)
+            before = self.attribute(owner, target.attr)
+            if isinstance(before, Array | list | dict | set | np.ndarray | Public):
+                raise self.refused("This change of a container is not followed.")
+            value = self.evaluate(statement.value, scope)
+            self.set_attribute(owner, target.attr, self.operate(operation, before, value))
         else:
-            raise self.refused("An attribute is changed.", _STATE)
+            raise self.refused("This assignment is not followed.")
+
+    def nested(self, target: ast.Subscript, scope: Scope) -> tuple[Any, list[Any]]:
+        """(container, [i, j, …]) of container[i][j] or container[i, j] where an index but the last depends on a record.
+
+        Otherwise the innermost container, and the last index alone.
+        """
+        if isinstance(target.value, ast.Subscript):
+            container, indices = self.nested(target.value, scope)
+            if not any(isinstance(each, Cell | Form) for each in indices):
+                container, indices = self.item(container, indices[-1]), []
+        else:
+            container, indices = self.evaluate(target.value, scope), []
+        index = self.evaluate(target.slice, scope)
+        by_record = type(index) is tuple and any(isinstance(each, Cell | Form) for each in index)
+        return container, [*indices, *index] if by_record and isinstance(container, Array) else [*indices, index]
 
     def extend(self, values: list[Any], more: Any) -> None:
         """Appends to a list; what an iterator computes sees what was appended before."""
@@ -1000,8 +1058,21 @@ class Interpreter:
         if not all(map(is_deep_plain, values)):
             raise self.refused("Operators of a class of your own are not followed.")
 
-    def spread(self, container: Any, index: Cell | Form, value: Any) -> None:
-        """container[index] += value where the index depends on one record."""
+    def spread(self, container: Any, indices: Sequence[Any], value: Any) -> None:
+        """container[i][j]… += value where some of the indices depend on one record."""
+        index, *inner = indices
+        for place, hit in self.places(index, container):
+            added = self.where(hit, value, 0) if isinstance(hit, Cell) else value
+            if inner:
+                self.spread(self.item(container, place), inner, added)
+            else:
+                self.store(container, place, self.binary(ast.Add, self.item(container, place), added))
+
+    def places(self, index: Any, container: Any) -> Iterator[tuple[Any, Any]]:
+        """The places that an index may be, and whether it is that one."""
+        if not isinstance(index, Cell | Form):
+            yield index, True
+            return
         single = self.number(index).single()
         if is_truth(index) or (isinstance(index, Form) and not index.is_int):
             raise self.refused("An item is looked up by a number that may be no whole number.", "Use int(...).")
@@ -1013,8 +1084,8 @@ class Interpreter:
             raise self.refused("An index may be outside of the list for some record.")
         for place in range(int(low), int(high) + 1):
             hit = self.compare(index, "==", place)
-            added = self.where(hit, value, 0) if isinstance(hit, Cell) else (value if hit else 0)
-            self.store(container, place, self.binary(ast.Add, self.item(container, place), added))
+            if isinstance(hit, Cell) or hit:
+                yield place, hit
 
     def changing(self, container: Any) -> None:
         """A container is about to be changed."""
@@ -1352,34 +1423,15 @@ class Interpreter:
         raise self.refused("This operator is not followed.")
 
     def chain(self, node: ast.Compare, scope: Scope) -> Any:
-        left = self.evaluate(node.left, scope)
-        result: Any = True
-        for index, (op, part) in enumerate(zip(node.ops, node.comparators, strict=True)):
-            right = self.evaluate(part, scope)
-            value = self.one_comparison(op, left, right)
-            if index == len(node.ops) - 1 and index == 0:
-                return value
-            if isinstance(result, bool) and result:
-                result = value
-            elif isinstance(result, Cell) and isinstance(value, Cell | bool):
-                result = self.bitwise(ast.BitAnd, result, value)
-            else:
-                result = self.truth(result) and value
-            if index < len(node.ops) - 1:
-                if isinstance(result, bool) and not result:
-                    return False
-                if isinstance(result, Condition):
-                    if not self.truth(result):
-                        return False
-                    result = True
-                if isinstance(result, Cell) and not isinstance(node.comparators[index + 1], ast.Constant | ast.Name):
-                    if not self.truth(result):
-                        return False
-                    result = True
-                if not isinstance(result, bool | Cell):
-                    raise self.refused("This chain of comparisons is not followed.")
-            left = right
-        return result
+        """left < middle < right: as `left < middle and middle < right`, in which middle is evaluated once."""
+        operands = [self.evaluate(node.left, scope)]
+
+        def link(index: int) -> Any:
+            del operands[index + 1:]
+            operands.append(self.evaluate(node.comparators[index], scope))
+            return self.one_comparison(node.ops[index], operands[index], operands[index + 1])
+
+        return self.all_or_any([functools.partial(link, index) for index in range(len(node.ops))], scope, every=True)
 
     def one_comparison(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(op, ast.Is | ast.IsNot):
@@ -1456,27 +1508,31 @@ class Interpreter:
         return found
 
     def logical(self, node: ast.BoolOp, scope: Scope) -> Any:
-        conjunction = isinstance(node.op, ast.And)
+        parts = [functools.partial(self.evaluate, part, scope) for part in node.values]
+        return self.all_or_any(parts, scope, every=isinstance(node.op, ast.And))
+
+    def all_or_any(self, parts: Sequence[Callable[[], Any]], scope: Scope, *, every: bool) -> Any:
+        """`and` (every) or `or` of what the parts give; each is evaluated if those before it do not decide."""
         value: Any = None
-        for index, part in enumerate(node.values):
+        for index, part in enumerate(parts):
             if index and isinstance(value, Cell) and value.is_condition:
                 # both sides as one condition, if the second is one of the same record
                 try:
-                    other = self.attempt(scope, functools.partial(self.evaluate, part, scope))
+                    other = self.attempt(scope, part)
                 except CannotMerge:
                     other = None
                 if isinstance(other, bool) or (
                     isinstance(other, Cell) and other.is_condition and other.record == value.record
                 ):
-                    value = self.where(value, other, False) if conjunction else self.where(value, True, other)
+                    value = self.where(value, other, False) if every else self.where(value, True, other)
                     continue
                 if self.path.merging:
                     raise CannotMerge
             if index:
                 decided = self.truth(value)
-                if decided != conjunction:
+                if decided != every:
                     return value if not is_symbolic(value) else self._operand(value, decided)
-            value = self.evaluate(part, scope)
+            value = part()
         return value
 
     def _operand(self, value: Any, decided: bool) -> Any:
@@ -1538,6 +1594,11 @@ class Interpreter:
             return several
         if is_own(value, "__dpaudit_items__"):
             return value.__dpaudit_items__(self)  # type: ignore[no-any-return]
+        if isinstance(value, Cell) and isinstance(value.function, Table):
+            sizes = {len(each) if type(each) is tuple else None for each in value.function.values}
+            if len(sizes) == 1 and None not in sizes:
+                return [self.item(value, place) for place in range(sizes.pop() or 0)]
+            raise self.refused("A loop over a record that is not a tuple of the same length on every dataset.")
         raise self.refused(f"A loop over a value of type {type(value).__name__} is not followed.")
 
     def length(self, value: Any) -> Any:
@@ -1674,6 +1735,8 @@ class Interpreter:
             return self.computed(found.fget, value)
         if isinstance(found, types.FunctionType):
             return Bound(found, value)
+        if is_fixed(found):
+            return found
         raise self.refused(f"The attribute {name} of a {value.kind.__name__} is not followed.")
 
     def member(self, value: Any, name: str) -> Any:

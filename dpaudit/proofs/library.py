@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.proofs import postprocessing
-from dpaudit.proofs.arrays import Array, array, convert, dot, join, kind_of
+from dpaudit.proofs.arrays import Array, Selected, array, convert, dot, join, kind_of, scalar
 from dpaudit.proofs.exact import exactly
 from dpaudit.proofs.forms import Cell, Condition, Form, is_symbolic
 from dpaudit.proofs.functions import Atom, Curved, Piecewise, Table, curved, extreme, limited, rising
@@ -60,7 +60,9 @@ def known(callee: Any) -> Handler | None:
 
 def _sum(interpreter: Interpreter, values: Any, start: Any = 0) -> Any:
     total = start
-    for value in interpreter.iterate(values):
+    # an empty sum is the whole number 0
+    every = values.or_zero(0) if isinstance(values, Selected) else None
+    for value in interpreter.iterate(values) if every is None else every:
         total = interpreter.operate(ast.Add, total, value)
     return total
 
@@ -644,6 +646,10 @@ def _reduction(function: Callable[[Interpreter, list[Any]], Any], kind: Callable
             result = function(interpreter, parts)
             return float(result) if type(result) is int and made == "float" else result
 
+        if isinstance(mine, Selected) and axis is None and function in (_total, _np_count_nonzero):
+            every = mine.or_zero(0.0 if mine.kind == "float" else 0)
+            if every is not None:
+                return scalar(one(every), made)
         return mine.reduced(interpreter, one, axis, made)
 
     return handler
@@ -683,12 +689,26 @@ def _np_arg(sign: int) -> Handler:
     return handler
 
 
-def _np_clip(interpreter: Interpreter, value: Any, low: Any = None, high: Any = None) -> Any:
+def _np_clip(
+    interpreter: Interpreter, value: Any, low: Any = None, high: Any = None, *, a_min: Any = None, a_max: Any = None,
+    min: Any = None, max: Any = None,
+) -> Any:
+    lows, highs = ([each for each in some if each is not None] for some in ((low, a_min, min), (high, a_max, max)))
+    if len(lows) > 1 or len(highs) > 1:
+        raise interpreter.refused("The program raises TypeError: a bound of np.clip is given twice.")
+    low, high = next(iter(lows), None), next(iter(highs), None)
     if low is None and high is None:
         raise interpreter.refused("np.clip without bounds is not followed.")
     # numpy's order: a value above both bounds is the upper one
     result = value if low is None else _np_maximum(interpreter, value, low)
     return result if high is None else _np_minimum(interpreter, result, high)
+
+
+def _np_norm(interpreter: Interpreter, value: Any, ord: Any = None) -> Any:
+    mine = Array.of(interpreter, value)
+    if mine.values.ndim != 1 or type(ord) is not int or ord != 1:
+        raise interpreter.refused("Only the norm of a vector with ord=1 is followed.", "Write it with np.sqrt and sum.")
+    return scalar(_total(interpreter, [_abs(interpreter, each) for each in mine.values]), "float")
 
 
 def _elementwise_extreme(sign: int) -> Handler:
@@ -1073,6 +1093,11 @@ def _pop(interpreter: Interpreter, values: list[Any], index: Any = -1) -> Any:
     return interpreter.plainly(values.pop, index)
 
 
+def _remove(interpreter: Interpreter, values: list[Any], value: Any) -> None:
+    interpreter.changing(values)
+    del values[_index(interpreter, values, value)]
+
+
 def _clear(interpreter: Interpreter, values: list[Any]) -> None:
     interpreter.changing(values)
     values.clear()
@@ -1152,8 +1177,8 @@ def _add(interpreter: Interpreter, values: set[Any], value: Any) -> None:
 
 
 _LIST: dict[str, Handler] = {
-    "append": _append, "extend": _extend, "insert": _insert, "pop": _pop, "clear": _clear, "reverse": _reverse,
-    "copy": _list_copy, "sort": _sort, "index": _index, "count": _count,
+    "append": _append, "extend": _extend, "insert": _insert, "pop": _pop, "remove": _remove, "clear": _clear,
+    "reverse": _reverse, "copy": _list_copy, "sort": _sort, "index": _index, "count": _count,
 }
 _TUPLE: dict[str, Handler] = {"index": _index, "count": _count}
 _DICT: dict[str, Handler] = {
@@ -1314,6 +1339,7 @@ _FUNCTIONS: dict[Any, Handler] = {
     np.linspace: _evaluated(np.linspace), np.sum: _reduction(_total, lambda kind: "int" if kind == "bool" else kind),
     np.mean: _np_mean, np.max: _reduction(_largest(1), lambda kind: kind),
     np.min: _reduction(_largest(-1), lambda kind: kind), np.argmax: _np_arg(1), np.argmin: _np_arg(-1),
+    np.linalg.norm: _np_norm,
     np.clip: _np_clip, np.where: _np_where, np.maximum: _np_maximum, np.minimum: _np_minimum, np.abs: _abs,
     np.cumsum: _np_cumsum, np.diff: _np_diff, np.bincount: _np_bincount, np.histogram: _np_histogram,
     np.concatenate: _np_concatenate, np.stack: _np_stack, np.any: _reduction(_np_any, lambda kind: "bool"),

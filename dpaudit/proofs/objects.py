@@ -121,6 +121,43 @@ def instance(kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Ins
     return (NamedInstance if named else Instance)(kind, values)
 
 
+def initialized(
+    interpreter: Interpreter, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Instance | None:
+    """An instance of a class that does no more than set attributes; None for other classes."""
+    if not _is_plain_class(kind):
+        return None
+    made, begin = Instance(kind, {}), vars(kind).get("__init__")
+    if begin is None:
+        return made if not args and not keywords else None
+    if interpreter.call(begin, (made, *args), keywords) is not None:
+        raise interpreter.refused("The program raises TypeError: __init__ returns a value.")
+    return made
+
+
+def has_attribute(owner: Instance, name: str) -> bool:
+    """Whether an attribute of an instance is one that can be set, and reads as it was set."""
+    if is_dataclass(owner.kind):
+        return name in owner.values and not vars(owner.kind)["__dataclass_params__"].frozen
+    held = inspect.getattr_static(owner.kind, name, None)
+    return not name.startswith("__") and not hasattr(type(held), "__set__") and not hasattr(type(held), "__delete__")
+
+
+_OF_CLASSES = frozenset({
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__static_attributes__", "__firstlineno__",
+})
+"""What Python puts into every class."""
+
+
+def _is_plain_class(kind: type) -> bool:
+    own = vars(kind)
+    return type(kind) is type and kind.__bases__ == (object,) and not is_dataclass(kind) and "__dict__" in own and all(
+        name in _OF_CLASSES or (name in ("__init__", "__call__") and isinstance(value, types.FunctionType))
+        for name, value in own.items() if name.startswith("__") and name.endswith("__")
+    )
+
+
 def _plain(function: Any) -> Any:
     return function.__func__ if type(function) is staticmethod else function
 

@@ -92,7 +92,7 @@ class Finished:
         maxima: the largest numbers that were kept as one number.
         post_processed: what was computed from released numbers; equal where one computation gives it.
         post_decided: decisions on what was computed from released numbers.
-        cuts: numbers that records were compared with.
+        cuts: numbers that records were compared with, and whether floats round what was compared.
         output: the output's parts that depend neither on data nor on noise; hashable.
         result: the output as the interpreter has it.
     """
@@ -106,7 +106,7 @@ class Finished:
     maxima: tuple[Maximum, ...]
     post_processed: tuple[object, ...]
     post_decided: tuple[tuple[PostProcessed, bool], ...]
-    cuts: frozenset[Fraction]
+    cuts: dict[Fraction, bool]
     output: Any
     result: Any
 
@@ -198,8 +198,8 @@ class Path:
         """Values computed from released numbers, by what computes them from what."""
         self.post_decided: dict[int, tuple[PostProcessed, bool]] = {}
         """Decisions on them, by their places."""
-        self.cuts: set[Fraction] = set()
-        """Numbers that records were compared with."""
+        self.cuts: dict[Fraction, bool] = {}
+        """Numbers that records were compared with, and whether floats round what was compared."""
         self.released: dict[object, int] = {}
         """The numbers of released numbers, in the order in which they were released, by their keys."""
         self.steps = 0
@@ -397,11 +397,13 @@ class Path:
     def _equal(self, form: Form, place: Place) -> bool:
         if not form.has_data and not form.has_noise:
             return form.constant == 0
-        if any(self.draws[index].kind == "maximum" for index in form.draws):
-            raise Unsupported("The largest of several numbers is compared for equality.", "Use >= or >.", place)
-        if any(not self.draws[index].is_whole for index in form.draws):
-            # a continuous draw with a coefficient other than 0: the probability is 0
+        largest = {index for index in form.draws if self.draws[index].kind == "maximum"}
+        noisy = {each.draw for each in self.maxima if any(member.has_noise for member in each.members)}
+        if not largest & noisy and any(not self.draws[index].is_whole for index in form.draws.keys() - largest):
+            # a continuous draw with a coefficient other than 0, and nothing else depends on it: the probability is 0
             return False
+        if largest:
+            raise Unsupported("The largest of several numbers is compared for equality.", "Use >= or >.", place)
         return self._decide(form, ">=", place) and self._decide(form.scaled(Fraction(-1)), ">=", place)
 
     def _decide(self, form: Form, symbol: str, place: Place, also: Form | None = None) -> bool:
@@ -486,7 +488,7 @@ def explore(
             Finished(
                 tuple(path.decisions), tuple(path.draws), tuple(path.drawn_after), path.finished_rows(),
                 tuple(path.coins), tuple(path.splits), tuple(path.maxima), tuple(path.post_processed), decided,
-                frozenset(path.cuts), output, result,
+                path.cuts, output, result,
             )
         )
         steps += path.steps

@@ -265,7 +265,7 @@ def parts(args: Sequence[Any]) -> Iterator[Any]:
     """The arguments of a function, and what is in the arrays and lists among them."""
     for arg in args:
         if isinstance(arg, Array):
-            yield from arg.values.ravel()
+            yield from arg.elements
         elif type(arg) in (list, tuple):
             yield from parts(arg)
         else:

@@ -28,7 +28,7 @@ from dpaudit.language.distributions.base import Tail
 from dpaudit.language.distributions.real import Integer
 from dpaudit.language.mechanism import Applied, Mechanism
 from dpaudit.proofs.arrays import Array
-from dpaudit.proofs.exact import exactly
+from dpaudit.proofs.exact import exactly, is_short
 from dpaudit.proofs.forms import KINDS, Cell, Condition, Form, Part, PostProcessed
 from dpaudit.proofs.functions import Curved, NotOfRecord, Piecewise, RecordFunction, Rounded, Table
 from dpaudit.proofs.interpreter import key_of
@@ -493,6 +493,8 @@ class Followed:
         """The distinct decisions: a form that is ≥ 0, or > 0 if strict."""
         self.cuts: dict[int, set[Fraction]] = {}
         """Where functions of each record have their pieces."""
+        self.rounded = {cut for path in finished for cut, rounds in path.cuts.items() if rounds}
+        """Numbers that records were compared with, where floats round what was compared."""
         numbers: dict[object, int] = {}
         for path in finished:
             mine = []
@@ -569,7 +571,8 @@ class Followed:
         """Whether floats may see a record on the other side of a cut."""
         return not isinstance(self.scope, Domain) and any(
             abs(record - cut) <= CLOSE * (1 + abs(cut))
-            for index, record in enumerate(data) if not _is_exact(record) for cut in self.cuts.get(index, ())
+            for index, record in enumerate(data) for cut in self.cuts.get(index, ())
+            if not is_short(record) or cut in self.rounded
         )
 
 
@@ -632,7 +635,7 @@ class State:
         except NotOfRecord:
             return Value(Fraction(0), math.inf)
         terms += [coefficient * self.noise[index] for index, coefficient in form.draws.items()]
-        exact = all(map(_is_exact, terms))
+        exact = all(map(is_short, terms))
         return Value(sum(terms, Fraction(0)), 0.0 if exact else CLOSE * (1 + float(sum(map(abs, terms)))))
 
 
@@ -802,11 +805,6 @@ def _same_draws(shape: Shape, tape: Tape) -> bool:
 
 def _differs(what: str) -> Unsupported:
     return Unsupported(f"The program does not do what was followed: {what}.", "Report this as a bug of dpaudit.")
-
-
-def _is_exact(value: Fraction) -> bool:
-    """Whether floats add such numbers without rounding."""
-    return value.denominator <= 1 << 30 and not value.denominator & (value.denominator - 1) and abs(value) < 1 << 22
 
 
 def _is_number(value: Any) -> bool:

@@ -36,7 +36,10 @@ from dpaudit.proofs.results import NoiseLine, Place, Proof, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Stream
 from dpaudit.proofs.values import (
     Bound,
+    Instance,
     Interpreted,
+    KeptInstance,
+    NamedInstance,
     Native,
     Noise,
     Random,
@@ -457,6 +460,12 @@ class Loop:
                 if value.location.has_data or value.location.has_noise:
                     raise interpreter.refused("The loop carries a distribution.", FINITE)
                 return value, ("noise", value.kind, value.scale, value.location.constant)
+            case Instance() if not isinstance(value, NamedInstance):
+                held = {
+                    name: self._carried(interpreter, each, carried, path) for name, each in value.values.items()
+                }
+                kept = KeptInstance(value.kind, {name: each for name, (each, _) in held.items()})
+                return kept, ("instance", value.kind, *((name, key) for name, (_, key) in held.items()))
             case Interpreted():
                 raise interpreter.refused(
                     "The loop uses a function that the program defines.", "Define the function outside."

@@ -208,11 +208,11 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """An instance of a dataclass, which the program made and does not change.
+    """An instance of a class, which the program made.
 
     Args:
         kind: the class.
-        values: of its fields, in their order.
+        values: of its attributes, in the order in which they were set.
     """
 
     kind: type
@@ -233,6 +233,11 @@ class NamedInstance(Instance):
         if type(index) is not int or not -len(self.values) <= index < len(self.values):
             raise interpreter.refused("This index of a named tuple is not followed.")
         return tuple(self.values.values())[index]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptInstance(Instance):
+    """An instance that a loop over a stream carries; the loop does not change it."""
 
 
 @dataclass(frozen=True, eq=False)
