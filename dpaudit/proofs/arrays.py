@@ -17,7 +17,7 @@ from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed, constant,
 from dpaudit.proofs.functions import Table
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.values import Native, concrete, is_plain
+from dpaudit.proofs.values import Native, concrete, is_plain, type_name
 
 Interpreter: TypeAlias = Any
 """`interpreter.Interpreter`, which imports this module."""
@@ -167,7 +167,7 @@ class Array:
                 _settle(held, self.kind)
         else:
             if not isinstance(value, _SCALARS):
-                raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
+                raise interpreter.refused(f"A value of type {type_name(value)} is put into an array.")
             self._takes(interpreter, kind_of(interpreter, value), [value])
             held = _converted(interpreter, value, self.kind)
             if self.kind != "bool" and isinstance(held, Cell) and held.is_condition:
@@ -211,7 +211,7 @@ class Array:
             if not isinstance(value, (Array, *_SCALARS)) or not (
                 isinstance(value, Array) or is_symbolic(value) or is_plain(value)
             ):
-                raise interpreter.refused(f"A value of type {type(value).__name__} is combined with an array.")
+                raise interpreter.refused(f"A value of type {type_name(value)} is combined with an array.")
             if isinstance(value, Cell):
                 kind_of(interpreter, value)
         shapes = [value.values.shape if isinstance(value, Array) else () for value in arrays]
@@ -407,7 +407,7 @@ def _flattened(values: Any) -> Iterator[Any]:
 def kind_of(interpreter: Interpreter, value: Any) -> str:
     """numpy's kind of a number."""
     if not is_symbolic(value) and not is_plain(value):
-        raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
+        raise interpreter.refused(f"A value of type {type_name(value)} is put into an array.")
     if isinstance(value, PostProcessed):
         if value.made == "text":
             raise interpreter.refused("Text that depends on noise is put into an array.")
@@ -443,7 +443,7 @@ def kind_of(interpreter: Interpreter, value: Any) -> str:
         raise interpreter.refused("A Fraction is put into an array, which then holds objects.", "Use a float.")
     if isinstance(value, float | np.floating):
         return "float"
-    raise interpreter.refused(f"A value of type {type(value).__name__} is put into an array.")
+    raise interpreter.refused(f"A value of type {type_name(value)} is put into an array.")
 
 
 def scalar(value: Any, kind: str) -> Any:
@@ -476,7 +476,7 @@ def array(interpreter: Interpreter, value: Any, kind: str | None = None) -> Arra
         held[()] = value
         return convert(interpreter, Array(held, kind_of(interpreter, value)), kind)
     if type(value) not in (list, tuple, range):
-        raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.")
+        raise interpreter.refused(f"An array of a {type_name(value)} is not followed.")
     parts = list(value)
     if len(parts) > MOST_ELEMENTS:
         raise interpreter.refused(f"An array has more than {MOST_ELEMENTS:,} elements.")

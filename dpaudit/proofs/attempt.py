@@ -238,7 +238,8 @@ class Attempt:
         if row is not None and not row.noise and not row.equal:
             return self.unknown(
                 "The program branches on the data without noise, and the branches are not one number.",
-                "Write the branch as an expression, such as np.where, min or max, or give a finite domain.", place,
+                "Write the branch as an expression, such as np.where, min or max"
+                + ("." if isinstance(self.scope, Domain) else ", or give a finite domain."), place,
             )
         return self.unknown(
             "No shift of the noise gives a neighbouring dataset the same output: no ε can be proved.",
@@ -336,6 +337,8 @@ class Attempt:
                 if self.is_of_choices:
                     times = "" if least is None else f"{math.exp(min(float(least), 700.0)):.6g} times as likely"
                     why = f"An output is {times or 'impossible'} on one of two neighbours"
+                if delta >= 1:
+                    return self.unknown(f"{why}. The tails of noise are not counted as δ.", "", None, least)
                 return self.unknown(f"{why}: δ = {float(delta):.3g} at ε = {float(self.claimed):.6g}.", "", None, least)
         aligned = {id(each): each for pair in flows for flow in pair for _, each in flow.flows if each is not None}
         # uniform draws that choose do not move

@@ -90,6 +90,7 @@ from dpaudit.proofs.values import (
     is_truth,
     name_of,
     plain,
+    type_name,
 )
 from dpaudit.stats import enclosed
 
@@ -208,7 +209,7 @@ class Interpreter:
             with suppress(DpauditError):
                 return constant(value)
             raise self.refused(f"The number {value!r} is not finite.")
-        raise self.refused(f"A value of type {type(value).__name__} is used as a number.")
+        raise self.refused(f"A value of type {type_name(value)} is used as a number.")
 
     def truth(self, value: Any) -> bool:
         """`bool(value)`, which decides where it depends on data or noise."""
@@ -235,7 +236,7 @@ class Interpreter:
             return self.truth(value.__dpaudit_truth__(self))
         if is_plain(value) or value is None:
             return bool(value)
-        raise self.refused(f"A value of type {type(value).__name__} is used as a condition.")
+        raise self.refused(f"A value of type {type_name(value)} is used as a condition.")
 
     def cell(self, like: Cell, function: Any) -> Any:
         """A cell of the same record; a plain value where the function is constant."""
@@ -264,9 +265,9 @@ class Interpreter:
                     raise self.refused("A number is compared with a sequence.")
                 return self.cell(one, self._each(one, other, _COMPARISONS[symbol], swapped=swapped))
         if symbol in ("==", "!=") and not (isinstance(left, NUMBERS) or is_symbolic(left)):
-            raise self.refused(f"A number is compared with a value of type {type(left).__name__}.")
+            raise self.refused(f"A number is compared with a value of type {type_name(left)}.")
         if symbol in ("==", "!=") and not (isinstance(right, NUMBERS) or is_symbolic(right)):
-            raise self.refused(f"A number is compared with a value of type {type(right).__name__}.")
+            raise self.refused(f"A number is compared with a value of type {type_name(right)}.")
         difference = self.number(left).plus(self.number(right), Fraction(-1))
         if symbol in ("<=", "<"):
             difference, symbol = difference.scaled(Fraction(-1)), ">=" if symbol == "<=" else ">"
@@ -871,7 +872,9 @@ class Interpreter:
             case ast.Raise():
                 raise self.refused("The program raises an exception on some path.", "Return a value instead.")
             case _:
-                raise self.refused(f"The statement `{type(statement).__name__.lower()}` is not followed.")
+                keyword = {"ClassDef": "class", "AsyncFunctionDef": "async", "TryStar": "try"}
+                name = type(statement).__name__
+                raise self.refused(f"The statement `{keyword.get(name, name.lower())}` is not followed.")
 
     def choose(self, statement: ast.Match, scope: Scope) -> None:
         """`match`, for patterns that are values."""
@@ -935,7 +938,7 @@ class Interpreter:
             container.store(self, index, value)
             return
         if type(container) not in (list, dict):
-            raise self.refused(f"An item of a {type(container).__name__} is changed.")
+            raise self.refused(f"An item of a {type_name(container)} is changed.")
         if isinstance(container, dict) and not all(map(is_fixed, container)):
             raise self.refused("This change of a dict is not followed.")
         if not self.owns(container):
@@ -957,7 +960,7 @@ class Interpreter:
     def delete(self, container: Any, index: Any) -> None:
         """del container[index]."""
         if type(container) not in (list, dict):
-            raise self.refused(f"An item of a {type(container).__name__} is deleted.")
+            raise self.refused(f"An item of a {type_name(container)} is deleted.")
         self.changing(container)
         if not concrete(index):
             raise self.refused("A place that depends on the data or on noise is deleted.")
@@ -1475,7 +1478,7 @@ class Interpreter:
                 raise self.refused("A number is compared with a sequence.")
             for each in (left, right):
                 if not is_plain(each) and not (isinstance(op, ast.Eq | ast.NotEq) and _is_ours(type(each))):
-                    raise self.refused(f"A comparison with a value of type {type(each).__name__} is not followed.")
+                    raise self.refused(f"A comparison with a value of type {type_name(each)} is not followed.")
             return self.plainly(_OPERATORS[symbol], left, right)
         return self.compare(left, symbol, right)
 
@@ -1599,7 +1602,7 @@ class Interpreter:
             if len(sizes) == 1 and None not in sizes:
                 return [self.item(value, place) for place in range(sizes.pop() or 0)]
             raise self.refused("A loop over a record that is not a tuple of the same length on every dataset.")
-        raise self.refused(f"A loop over a value of type {type(value).__name__} is not followed.")
+        raise self.refused(f"A loop over a value of type {type_name(value)} is not followed.")
 
     def length(self, value: Any) -> Any:
         if isinstance(value, Array):
@@ -1610,7 +1613,7 @@ class Interpreter:
             return len(value)
         if isinstance(value, np.ndarray) and value.ndim:
             return len(value)
-        raise self.refused(f"The length of a value of type {type(value).__name__} is not followed.")
+        raise self.refused(f"The length of a value of type {type_name(value)} is not followed.")
 
     def plain(self, value: Any) -> Any:
         """A constant form as a number of Python; a float, unless it is known to be an int."""
@@ -1625,7 +1628,7 @@ class Interpreter:
             raise self.refused("A value that depends on the data or on noise is used as a key.",
                         "Count with np.bincount, or over a fixed list of keys.")
         if not is_fixed(value) and not (type(value) is frozenset and is_deep_plain(value)):
-            raise self.refused(f"A key of type {type(value).__name__} is not followed.")
+            raise self.refused(f"A key of type {type_name(value)} is not followed.")
         self.plainly(hash, value)
         return value
 
@@ -1654,7 +1657,7 @@ class Interpreter:
             return self.own(made) if isinstance(index, slice) and isinstance(made, list) else made
         if any(container is each for each in (list, tuple, dict, set, frozenset, type)):
             return container  # list[float]
-        raise self.refused(f"An item of a value of type {type(container).__name__} is not followed.")
+        raise self.refused(f"An item of a value of type {type_name(container)} is not followed.")
 
     def looked_up(self, container: list[Any] | tuple[Any, ...], index: Cell | Form) -> Any:
         """An item of a fixed list, by a whole number that depends on one record."""
@@ -1684,9 +1687,10 @@ class Interpreter:
         if isinstance(value, Noise) and name in ("floor", "ceil"):
             return Native(name, lambda: self.rounded_noise(value))
         if isinstance(value, Form | Cell | Condition):
-            raise self.refused(
-                f"The attribute {name} of a number that depends on the data or on noise is not followed."
-            )
+            what = "number that depends on the data or on noise"
+            if isinstance(value, Cell) and isinstance(value.function, Table):
+                what = f"value of type {type_name(value)} that depends on a record"
+            raise self.refused(f"The attribute {name} of a {what} is not followed.")
         if isinstance(value, Instance):
             return self.of_instance(value, name)
         if (method := self.library.method(self, value, name)) is not None:
@@ -1710,7 +1714,7 @@ class Interpreter:
                 return found
             raise self.refused(f"The attribute {name} of the class {value.__name__} is not followed.")
         if is_plain(value) or isinstance(value, Native | Bound | Interpreted | Noise | Compared | Random):
-            raise self.refused(f"The attribute {name} of a value of type {type(value).__name__} is not followed.")
+            raise self.refused(f"The attribute {name} of a value of type {type_name(value)} is not followed.")
         return self.member(value, name)
 
     def computed(self, function: Any, value: Any) -> Any:

@@ -24,7 +24,18 @@ from dpaudit.proofs.functions import Atom, Curved, Piecewise, Table, curved, ext
 from dpaudit.proofs.interpreter import Interpreter
 from dpaudit.proofs.paths import CannotMerge
 from dpaudit.proofs.results import Unsupported
-from dpaudit.proofs.values import Answered, Library, Native, Random, Unseen, concrete, is_own, is_plain, is_truth
+from dpaudit.proofs.values import (
+    Answered,
+    Library,
+    Native,
+    Random,
+    Unseen,
+    concrete,
+    is_own,
+    is_plain,
+    is_truth,
+    type_name,
+)
 from dpaudit.stats import enclosed
 
 MOST_SORTED = 6
@@ -311,7 +322,7 @@ def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
     if is_symbolic(value):
         return interpreter.number(value).typed()
     if not is_plain(value):
-        raise interpreter.refused(f"A value of type {type(value).__name__} is made a float.")
+        raise interpreter.refused(f"A value of type {type_name(value)} is made a float.")
     return interpreter.plainly(float, value)
 
 
@@ -321,7 +332,7 @@ def _int(interpreter: Interpreter, value: Any = 0) -> Any:
     if is_symbolic(value):
         return truncated(interpreter, value)
     if not is_plain(value):
-        raise interpreter.refused(f"A value of type {type(value).__name__} is made an int.")
+        raise interpreter.refused(f"A value of type {type_name(value)} is made an int.")
     return interpreter.plainly(int, value)
 
 
@@ -563,7 +574,7 @@ def _np_array(interpreter: Interpreter, value: Any, dtype: Any = None) -> Array:
     if not isinstance(value, Array | np.ndarray | list | tuple | range) and not is_symbolic(value) and hasattr(
         value, "__iter__"
     ):
-        raise interpreter.refused(f"An array of a {type(value).__name__} is not followed.", "Make it a list first.")
+        raise interpreter.refused(f"An array of a {type_name(value)} is not followed.", "Make it a list first.")
     return array(interpreter, value, kind)
 
 
@@ -1029,7 +1040,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
         draw = _RANDOM.get(name)
         if draw is None:
             raise interpreter.refused(f"The generator's method {name} is not followed.",
-                               "Use laplace, exponential, gumbel, geometric, random or integers.")
+                               "Use laplace, normal, exponential, gumbel, geometric, random, integers or choice.")
         return Native(name, lambda *args, **keywords: draw(interpreter, *args, **keywords))
     if is_own(value, "__dpaudit_method__"):
         return value.__dpaudit_method__(interpreter, name)
@@ -1051,7 +1062,7 @@ def method(interpreter: Interpreter, value: Any, name: str) -> Any:
     else:
         return None
     if function is None:
-        raise interpreter.refused(f"The method {name} of a {type(value).__name__} is not followed.")
+        raise interpreter.refused(f"The method {name} of a {type_name(value)} is not followed.")
     return Native(name, lambda *args, **keywords: function(interpreter, value, *args, **keywords))
 
 

@@ -26,7 +26,19 @@ from dpaudit.proofs.queries import answered_by, unseen
 from dpaudit.proofs.results import Place, Unsupported
 from dpaudit.proofs.scopes import Answers, Asked, Container, Domain, Records, Scope, Stated, Stream
 from dpaudit.proofs.sources import source_of
-from dpaudit.proofs.values import Bound, Instance, Native, Noise, Output, Random, Solution, Started, concrete, name_of
+from dpaudit.proofs.values import (
+    Bound,
+    Instance,
+    Native,
+    Noise,
+    Output,
+    Random,
+    Solution,
+    Started,
+    concrete,
+    name_of,
+    type_name,
+)
 
 ASSUMPTIONS = (
     "numbers are real numbers: floats are read as the numbers that they round, and nothing overflows",
@@ -218,4 +230,4 @@ def released(interpreter: Interpreter, value: Any) -> Any:
         return name_of(value.item())
     if concrete(value):
         return name_of(value)
-    raise Unsupported(f"An output of type {type(value).__name__} is not followed.", "", place)
+    raise Unsupported(f"An output of type {type_name(value)} is not followed.", "", place)

@@ -48,6 +48,7 @@ from dpaudit.proofs.values import (
     is_deep_plain,
     is_plain,
     name_of,
+    type_name,
 )
 
 UNROLLED = (1, 2, 4)
@@ -480,7 +481,7 @@ class Loop:
                     ("dict", *((name_of(name), key) for name, (_, key) in pairs.items())),
                 )
         if not concrete(value):
-            raise interpreter.refused(f"The loop carries a value of type {type(value).__name__}.", FINITE)
+            raise interpreter.refused(f"The loop carries a value of type {type_name(value)}.", FINITE)
         if isinstance(value, set) and not is_deep_plain(value):
             raise interpreter.refused("The loop carries a set of objects of other classes.")
         return value, name_of(value)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.proofs.forms import Cell, Condition, Form, PostProcessed, is_symbolic
+from dpaudit.proofs.functions import Table
 from dpaudit.proofs.sources import Source
 
 NUMBERS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating)
@@ -380,3 +381,23 @@ _SYMBOLS = (
     Instance, Noise, Compared, AppliedTo, Independent, Chosen, Started, Unseen, Scored, Solution, Output, Random,
     Native, Bound, Interpreted, types.GeneratorType,
 )
+
+
+def type_name(value: Any) -> str:
+    """The type that a value has for the program."""
+    match value:
+        case Cell() if isinstance(value.function, Table):
+            return " or ".join(sorted({type(each).__name__ for each in value.function.values}))
+        case Condition():
+            return "bool"
+        case Cell() | Form():
+            return "bool" if is_truth(value) else "float"
+        case Instance():
+            return value.kind.__name__
+        case Noise() | Compared() | Independent() | Chosen():
+            return "distribution"
+        case Native() | Bound() | Interpreted():
+            return "function"
+        case Random():
+            return "Generator"
+    return "ndarray" if hasattr(value, "__dpaudit_array__") else type(value).__name__
