@@ -31,6 +31,7 @@ from dpaudit.proofs.values import (
     Random,
     Unseen,
     concrete,
+    is_fixed,
     is_own,
     is_plain,
     is_truth,
@@ -104,6 +105,10 @@ def _extreme(sign: int) -> Handler:
             return items[best]
         if any(map(is_truth, keys)):
             raise interpreter.refused("The largest or smallest of conditions is not followed.", "Use any or all.")
+        if key is not None and all(map(is_fixed, items)) and (
+            (place := _place_by_record(interpreter, keys, sign)) is not None
+        ):
+            return interpreter.looked_up(items, place)
         merged = _merged_extreme(interpreter, keys, sign) if key is None else None
         if merged is None and key is None and len(items) > 1:
             path, forms = interpreter.path, [interpreter.number(item).scaled(Fraction(sign)) for item in items]
@@ -113,6 +118,26 @@ def _extreme(sign: int) -> Handler:
         return merged if merged is not None else items[_choose(interpreter, keys, sign)]
 
     return handler
+
+
+def _place_by_record(interpreter: Interpreter, keys: list[Any], sign: int) -> Form | None:
+    """The first place of the largest (or smallest) of numbers that depend on one record; None for other numbers."""
+    forms = [interpreter.number(each) for each in keys]
+    records = {index for form in forms for index in form.records}
+    if len(records) != 1 or any(form.has_noise for form in forms):
+        return None
+    place, best = Form(is_int=True), forms[0]
+    try:
+        for index, form in enumerate(forms[1:], 1):
+            better = interpreter.compare(form, ">" if sign > 0 else "<", best)
+            if isinstance(better, Cell):
+                place = interpreter.where(better, index, place)
+                best = interpreter.number(interpreter.where(better, form, best))
+            elif interpreter.truth(better):
+                place, best = Form(Fraction(index), is_int=True), form
+    except CannotMerge:
+        return None
+    return place
 
 
 def _greater(x: Any, y: Any) -> bool:
@@ -690,9 +715,11 @@ def _np_arg(sign: int) -> Handler:
     def handler(interpreter: Interpreter, value: Any, axis: Any = None) -> Any:
         mine = Array.of(interpreter, value)
 
-        def place(parts: list[Any]) -> int:
+        def place(parts: list[Any]) -> int | Form:
             if not parts:
                 raise interpreter.refused("The place of the largest of nothing.")
+            if (by_record := _place_by_record(interpreter, parts, sign)) is not None:
+                return by_record
             return _choose(interpreter, parts, sign)
 
         return mine.reduced(interpreter, place, axis, "int")

@@ -115,6 +115,26 @@ def median_by_scores(data: Any, rng: Any) -> Any:
     return noisy.index(max(noisy))
 
 
+def centers_by_min(data: Any, rng: Any, centers: tuple[float, ...] = (0.2, 0.8)) -> Any:
+    sums, counts = [0.0] * len(centers), [0] * len(centers)
+    for x in data:
+        nearest = min(range(len(centers)), key=lambda j: abs(x - centers[j]))  # noqa: B023
+        sums[nearest] += x
+        counts[nearest] += 1
+    totals = [total + rng.laplace(0, 2) for total in sums]
+    return [total / max(1.0, count + rng.laplace(0, 2)) for total, count in zip(totals, counts, strict=True)]
+
+
+def centers_by_argmin(data: Any, rng: Any) -> Any:
+    centers = np.array((0.2, 0.8))
+    labels, new = np.argmin(np.abs(data[:, None] - centers[None, :]), axis=1), []
+    for j in range(len(centers)):
+        members = data[labels == j]
+        total, count = members.sum() + rng.laplace(0, 2), len(members) + rng.laplace(0, 2)
+        new.append(total / max(count, 1.0))
+    return new
+
+
 # --- numpy ---
 
 
@@ -213,13 +233,14 @@ def sparse_vector_object(answers: Any, rng: Any) -> Any:
         (sum_of_column, ROWS, 1), (contingency_table, ROWS, 1), (contingency_array, ROWS, 1),
         (table_with_a_margin, ROWS, 2),
         (peeled, Answers(3), 1), (peeled_from_a_list, Answers(3), 1), (median_by_scores, Records(4, 0, 3), 1),
+        (centers_by_min, Records(10, 0, 1), Fraction(7, 4)), (centers_by_argmin, Records(10, 0, 1), Fraction(7, 4)),
         (clipped_by_name, Records(6, -3, 3), 1),
         (object_that_is_called, UNIT, 1), (budget, UNIT, 1), (accumulated, UNIT, 1),
         (sparse_vector_object, Answers(4), 1), (sparse_vector_object, Stream(), 1),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )  # fmt: skip
-def test_least_epsilon(program: Callable[..., Any], scope: Scope, epsilon: int) -> None:
+def test_least_epsilon(program: Callable[..., Any], scope: Scope, epsilon: Fraction | int) -> None:
     outcome = prove(program, scope, epsilon=epsilon, refute=False)
     assert isinstance(outcome, Proof), outcome
     assert outcome.epsilon == epsilon
