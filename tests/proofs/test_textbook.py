@@ -118,7 +118,7 @@ def median_by_scores(data: Any, rng: Any) -> Any:
 def centers_by_min(data: Any, rng: Any, centers: tuple[float, ...] = (0.2, 0.8)) -> Any:
     sums, counts = [0.0] * len(centers), [0] * len(centers)
     for x in data:
-        nearest = min(range(len(centers)), key=lambda j: abs(x - centers[j]))  # noqa: B023
+        nearest = min(range(len(centers)), key=lambda j: abs(x - centers[j]))
         sums[nearest] += x
         counts[nearest] += 1
     totals = [total + rng.laplace(0, 2) for total in sums]
