@@ -316,6 +316,8 @@ class Array:
                 return self.values.size
             case "T" if self.values.ndim < 2:
                 return self
+        if name == "clip":
+            return Native("ndarray.clip", lambda min=None, max=None: interpreter.call(np.clip, (self, min, max), {}))
         if name in _AS_FUNCTIONS:
             whole = getattr(np, name)
             return Native(f"ndarray.{name}", lambda *args, **keywords: interpreter.call(whole, (self, *args), keywords))
@@ -324,7 +326,7 @@ class Array:
         raise interpreter.refused(f"The attribute {name} of an array is not followed.")
 
 
-_AS_FUNCTIONS = ("max", "min", "argmax", "argmin", "clip", "std", "var", "prod", "cumprod", "round")
+_AS_FUNCTIONS = ("max", "min", "argmax", "argmin", "std", "var", "prod", "cumprod", "round")
 """Methods that are numpy's functions of the same name."""
 _SCALARS = (bool, int, float, Fraction, np.bool_, np.integer, np.floating, Form, Cell, Condition, PostProcessed)
 

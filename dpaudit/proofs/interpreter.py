@@ -94,6 +94,10 @@ from dpaudit.proofs.values import (
 )
 from dpaudit.stats import enclosed
 
+_COMPUTES = (
+    ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Tuple, ast.operator, ast.unaryop, ast.Load,
+)
+"""Expressions that change nothing."""
 MOST_STEPS = 2_000_000
 """Expressions and statements evaluated on one path beyond which it is not followed."""
 MOST_EXPONENT = 1_000
@@ -1003,6 +1007,8 @@ class Interpreter:
         elif isinstance(target, ast.Subscript):
             container, indices = self.nested(target, scope)
             index = indices[-1]
+            if len(indices) > 1 and (operation not in (ast.Add, ast.Sub) or isinstance(container, Tally)):
+                raise self.refused("A place that depends on the data is written to.", "Use `+=` on lists or arrays.")
             if isinstance(container, Tally):
                 if operation not in (ast.Add, ast.Sub):
                     raise self.refused("This change of a count is not followed.")
@@ -1044,11 +1050,23 @@ class Interpreter:
             container, indices = self.nested(target.value, scope)
             if not any(isinstance(each, Cell | Form) for each in indices):
                 container, indices = self.item(container, indices[-1]), []
+            elif not self.has_no_effect(target.slice, scope):
+                # the rows are looked up afterwards
+                raise self.refused("The index of a place that depends on the data is computed.", "Use a variable.")
         else:
             container, indices = self.evaluate(target.value, scope), []
         index = self.evaluate(target.slice, scope)
         by_record = type(index) is tuple and any(isinstance(each, Cell | Form) for each in index)
         return container, [*indices, *index] if by_record and isinstance(container, Array) else [*indices, index]
+
+    def has_no_effect(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether an expression only computes with variables."""
+        return all(
+            isinstance(each, _COMPUTES) or (
+                isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+                and self.evaluate(each.func, scope) is builtins.int
+            ) for each in ast.walk(node)
+        )
 
     def extend(self, values: list[Any], more: Any) -> None:
         """Appends to a list; what an iterator computes sees what was appended before."""
@@ -1734,12 +1752,12 @@ class Interpreter:
         """An attribute of an object that the program made."""
         if name in value.values:
             return value.values[name]
-        found = inspect.getattr_static(value.kind, name, None)
+        found = inspect.getattr_static(value.kind, name, ...)
         if type(found) is property and found.fget is not None:
             return self.computed(found.fget, value)
         if isinstance(found, types.FunctionType):
             return Bound(found, value)
-        if is_fixed(found):
+        if found is not ... and is_fixed(found):
             return found
         raise self.refused(f"The attribute {name} of a {value.kind.__name__} is not followed.")
 

@@ -727,14 +727,8 @@ def _np_arg(sign: int) -> Handler:
     return handler
 
 
-def _np_clip(
-    interpreter: Interpreter, value: Any, low: Any = None, high: Any = None, *, a_min: Any = None, a_max: Any = None,
-    min: Any = None, max: Any = None,
-) -> Any:
-    lows, highs = ([each for each in some if each is not None] for some in ((low, a_min, min), (high, a_max, max)))
-    if len(lows) > 1 or len(highs) > 1:
-        raise interpreter.refused("The program raises TypeError: a bound of np.clip is given twice.")
-    low, high = next(iter(lows), None), next(iter(highs), None)
+def _np_clip(interpreter: Interpreter, value: Any, *bounds: Any, **named: Any) -> Any:
+    low, high = postprocessing.clip_bounds(interpreter, bounds, named)
     if low is None and high is None:
         raise interpreter.refused("np.clip without bounds is not followed.")
     # numpy's order: a value above both bounds is the upper one
@@ -1400,7 +1394,7 @@ for _function in (
 
 NUMPY_METHODS |= {
     "sum": _FUNCTIONS[np.sum], "mean": _np_mean, "max": _FUNCTIONS[np.max], "min": _FUNCTIONS[np.min],
-    "argmax": _np_arg(1), "argmin": _np_arg(-1), "clip": _np_clip, "cumsum": _np_cumsum, "copy": _copy,
+    "argmax": _np_arg(1), "argmin": _np_arg(-1), "cumsum": _np_cumsum, "copy": _copy,
     "astype": _astype, "tolist": _tolist, "item": _item, "any": _FUNCTIONS[np.any], "all": _FUNCTIONS[np.all],
     "ravel": _np_ravel, "flatten": _flatten, "reshape": _reshape, "fill": _fill, "dot": dot, "argsort": _np_argsort,
 }

@@ -171,9 +171,10 @@ def _is_plain_dataclass(kind: type) -> bool:
     if type(kind) is not type or not is_dataclass(kind) or kind.__bases__ != (object,):
         return False
     own = vars(kind)
-    changed = {"__new__", "__post_init__", "__getattribute__", "__getattr__", "__set_name__", "__init_subclass__"}
+    changed = {"__new__", "__post_init__", "__getattribute__", "__getattr__", "__set_name__", "__init_subclass__",
+               "__del__"}
     return not changed & own.keys() and _is_generated(own.get("__init__")) and (
-        "__setattr__" not in own or _is_generated(own["__setattr__"])
+        "__setattr__" not in own or (own["__dataclass_params__"].frozen and _is_generated(own["__setattr__"]))
     ) and all(
         each.default_factory is MISSING and (each.default is MISSING or is_fixed(each.default))
         and _is_no_descriptor(inspect.getattr_static(kind, each.name, None)) for each in fields(kind)

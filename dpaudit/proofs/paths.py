@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from dpaudit.proofs.forms import Cell, Condition, Draw, Form, Made, Part, PostProcessed
+from dpaudit.proofs.functions import Curved
 from dpaudit.proofs.results import Place, Unsupported
 
 MOST_DRAWS = 2_000
@@ -399,6 +400,9 @@ class Path:
             return form.constant == 0
         largest = {index for index in form.draws if self.draws[index].kind == "maximum"}
         noisy = {each.draw for each in self.maxima if any(member.has_noise for member in each.members)}
+        if form.has_noise and any(isinstance(function, Curved) for function in form.records.values()):
+            # what is clipped may depend on the draws beside it
+            raise Unsupported("A number that is not linear is compared for equality.", "Use >= or >.", place)
         if not largest & noisy and any(not self.draws[index].is_whole for index in form.draws.keys() - largest):
             # a continuous draw with a coefficient other than 0, and nothing else depends on it: the probability is 0
             return False

@@ -363,7 +363,27 @@ def _extreme(interpreter: Interpreter, callee: Any, args: tuple[Any, ...], keywo
     )
 
 
-def _clipped(interpreter: Interpreter, value: Any, low: Any = None, high: Any = None) -> Any:
+def clip_bounds(interpreter: Interpreter, bounds: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any]:
+    """The bounds of np.clip.
+
+    Raises:
+        Unsupported: np.clip raises, in some version of numpy.
+    """
+    given = {**dict(zip(("a_min", "a_max"), bounds, strict=False)), **named}
+    if len(bounds) > 2 or len(given) < len(bounds) + len(named) or given.keys() not in _BOUNDS:
+        raise interpreter.refused(
+            "np.clip with these arguments is not followed.", "Give it both bounds, or min and max by name."
+        )
+    low, high = (given.get(f"a_{name}", given.get(name)) for name in ("min", "max"))
+    return low, high
+
+
+_BOUNDS = ({"a_min", "a_max"}, {"min", "max"}, {"min"}, {"max"})
+"""Names of the bounds that may be given together."""
+
+
+def _clipped(interpreter: Interpreter, value: Any, *bounds: Any, **named: Any) -> Any:
+    low, high = clip_bounds(interpreter, bounds, named)
     if not all(bound is None or (is_plain(bound) and not isinstance(bound, str)) for bound in (low, high)):
         return None
     pure = Pure(lambda x: np.clip(x, low, high), f"numpy.clip to {low!r}, {high!r}", "numpy", each=True)

@@ -173,6 +173,12 @@ def _refuse_aliases(interpreter: Interpreter, values: list[Any]) -> None:
             waiting += [*value.keys(), *value.values()]
 
 
+def _holds_container(value: Any) -> bool:
+    return isinstance(value, list | dict | set | Log | Array | np.ndarray) or (
+        isinstance(value, tuple) and any(map(_holds_container, value))
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """What the loop carries.
@@ -462,6 +468,9 @@ class Loop:
                     raise interpreter.refused("The loop carries a distribution.", FINITE)
                 return value, ("noise", value.kind, value.scale, value.location.constant)
             case Instance() if not isinstance(value, NamedInstance):
+                if any(map(_holds_container, value.values.values())):
+                    # its methods could change it
+                    raise interpreter.refused("The loop carries an object that holds a container.", FINITE)
                 held = {
                     name: self._carried(interpreter, each, carried, path) for name, each in value.values.items()
                 }

@@ -23,6 +23,7 @@ from tests.proofs import (
     attacks_objects,
     attacks_postprocessing,
     attacks_streams,
+    attacks_tables,
     attacks_types,
 )
 
@@ -43,6 +44,11 @@ def programs(module: ModuleType, prefix: str) -> list[Any]:
 @pytest.mark.parametrize("program", programs(attacks_streams, "s"), ids=lambda each: each.__name__)
 def test_streams(program: Any) -> None:
     assert isinstance(prove(program, Stream(), epsilon=2, refute=False), Unknown)
+
+
+@pytest.mark.parametrize(("program", "scope"), attacks_tables.CASES, ids=lambda each: getattr(each, "__name__", ""))
+def test_tables_masks_and_objects(program: Any, scope: Any) -> None:
+    assert isinstance(prove(program, scope, epsilon=1, refute=False), Unknown)
 
 
 PRIVATE = {"w25", "w26", "x26", "x37", "x59", "y4", "y7", "y8", "y10", "z62", "z67", "z68"}
