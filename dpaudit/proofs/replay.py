@@ -48,7 +48,7 @@ LEAST = 10
 """Runs that are compared even if they take longer than `SECONDS`."""
 SECONDS = 0.5
 """CPU time after which no more runs are made."""
-GUIDED, TRIED = 60, 4
+GUIDED, TRIED = 60, 6
 """Paths into which the noise is led, and datasets on which that is tried."""
 FURTHEST = 1e7
 """Largest draw that leads into a path."""
@@ -101,7 +101,6 @@ def replayed(
             if noise is not None:
                 tape = Tape(rng, 1.0, noise, parts)
                 program.compare(dataset, tape, real_output(target, scope, dataset, tape, container))
-                break
 
 
 def noise_into(path: Finished, state: State) -> list[float] | None:
