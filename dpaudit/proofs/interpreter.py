@@ -1114,6 +1114,12 @@ class Interpreter:
             raise CannotMerge
         if not self.owns(container):
             raise self.refused("A container from outside the program, or the data, is changed.", _STATE)
+        self.only_fixed_keys(container)
+
+    def only_fixed_keys(self, container: Any) -> None:
+        """Refuses a dict that a lookup may find something in by code of its keys' classes."""
+        if isinstance(container, dict) and not all(map(is_fixed, container)):
+            raise self.refused("Keys of this class are not followed.")
 
     def branch(self, statement: ast.If, scope: Scope) -> None:
         test = self.evaluate(statement.test, scope)

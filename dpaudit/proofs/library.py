@@ -1182,8 +1182,8 @@ def _get(interpreter: Interpreter, values: dict[Any, Any], key: Any, default: An
         return interpreter.cell(
             key, interpreter._each(key, values, lambda x, table: table.get(x, default), swapped=False)
         )
-    key = interpreter.hashable(key)
-    return values.get(key, default)
+    interpreter.only_fixed_keys(values)
+    return values.get(interpreter.hashable(key), default)
 
 
 def _setdefault(interpreter: Interpreter, values: dict[Any, Any], key: Any, default: Any = None) -> Any:

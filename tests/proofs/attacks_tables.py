@@ -1,12 +1,13 @@
 # ruff: noqa
 """Programs that leak through tables of counts, masks, objects and streams that carry them: none has the claimed ε = 1."""
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.proofs.scopes import Domain, Records, Stream
+from dpaudit.proofs.scopes import Answers, Domain, Records, Stream
 
 R = Records(1, 0, 1)
 R2 = Records(2, 0, 1)
@@ -398,4 +399,105 @@ def s_two(data,rng):
         if h.c[0]==1: return a
         if n<12: n+=1
         if n==12: g.c[0]=1
+    return 0
+
+
+@c(R)
+def sharp(data,rng):
+    n=data[0]-0.5+rng.laplace(0,0.001)
+    return max(n,0)==n
+
+
+@c(Records(3,0,1))
+def sharp3(data,rng):
+    n=sum(data)-1.5+rng.laplace(0,0.001)
+    return bool(max(n,0)==n)
+
+
+@c(R)
+def sharp_if(data,rng):
+    n=data[0]-0.5+rng.laplace(0,0.001)
+    if min(n,0)==n: return "low"
+    return "high"
+
+
+@c(R)
+def sharp_np(data,rng):
+    n=data+rng.laplace(0,0.001,1)
+    b=np.clip(n,0.4,0.6)
+    return (b==n)
+
+
+@c(R)
+def sharp_count(data,rng):
+    n=data-0.5+rng.laplace(0,0.001,1)
+    return int(np.count_nonzero(np.maximum(n,0)==n))
+
+
+@c(Stream())
+def sharp_s(data,rng):
+    out=[]
+    for a in data:
+        n=a+rng.laplace(0,0.001)
+        out.append(max(n,0)==n)
+    return out
+
+
+@c(Answers(1))
+def sharp_a(data,rng):
+    n=data[0]+rng.laplace(0,0.001)
+    return max(n,0)==n
+
+
+@c(Answers(1,whole=True))
+def sharp_w(data,rng):
+    n=data[0]+rng.laplace(0,0.001)
+    return max(n,0)==n
+
+
+@dataclass
+class DC:
+    a: float
+
+
+@c(R)
+def merged_missing(data,rng):
+    if rng.laplace(0,1)>10000:
+        h=DC(1.0)
+        if data[0]>0.9: h.zz
+    return 0
+
+
+class Evil:
+    """Equal to "a" where its caller has a record above 0.5."""
+    def __hash__(self): return hash("a")
+    def __eq__(self,other): return sys._getframe(1).f_locals.get("data",[0])[0]>0.5
+
+
+OUT={Evil():1,"zz":2}
+
+
+@c(R)
+def evil_del(data,rng):
+    e=dict(OUT); del e["a"]
+    return len(e)
+
+
+@c(R)
+def evil_get(data,rng):
+    e=dict(OUT); return e.get("a",0)
+
+
+@c(R)
+def evil_update(data,rng):
+    e=dict(OUT); e.update({"a":4}); return len(e)
+
+
+@c(Stream())
+def two_deep(data,rng):
+    c=[0]; g=H(H(c)); n=0
+    for a in data:
+        if g.c.c[0]==1: return a
+        if n<9: n+=1
+        if n==9: c[0]=1
     return 0
