@@ -9,18 +9,44 @@ Snapshots are files under `tests/snapshots/`; `pytest --update-snapshots` rewrit
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from dpaudit.interpret import Outputs
+from dpaudit.subjects import runner
+
 pytest_plugins = "pytester"  # for tests of the pytest plugin, in folders and sessions of their own
 
 # the same examples in every run: a test that fails for one reader fails for all
 settings.register_profile("dpaudit", derandomize=True, deadline=None)
 settings.load_profile("dpaudit")
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Worker processes take over after the first part of a unit; the names of the targets that they ran."""
+    ran: list[str] = []
+    ready, on_workers = runner.Runner.are_ready, runner._Ahead.on_workers
+
+    def started(self: runner.Runner) -> bool:
+        ready(self)
+        wait(self._ready)
+        return True
+
+    def spy(self: runner._Ahead) -> Iterator[tuple[int, Outputs]]:
+        ran.append(self.target.name)
+        return on_workers(self)
+
+    monkeypatch.setattr(runner, "WORTH_A_POOL", 0.0)
+    monkeypatch.setattr(runner, "WORTH_STARTING", -1.0)
+    monkeypatch.setattr(runner.Runner, "are_ready", started)
+    monkeypatch.setattr(runner._Ahead, "on_workers", spy)
+    return ran
+
 
 _SNAPSHOTS = Path(__file__).parent / "snapshots"
 

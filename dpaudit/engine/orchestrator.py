@@ -390,7 +390,7 @@ def _sampled(
                 earlier = prior.data if prior is not None else ()
                 findings.notes.append(RecordedEvidence([*earlier, *recorded.recordings]))
         findings.assumptions += [record for record in seen if not (known and record.name == INDEPENDENT)]
-        findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
+        findings.assumptions = repeated(state.monitor, fresh, findings.assumptions, runner.left)
         if refutation(findings.assumptions) is not None:
             # no bound holds, so none is shown
             findings.searched += state.runs

@@ -215,7 +215,7 @@ def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess
 
 
 def repeated(
-    monitor: Monitor, fresh: FreshProcess | None, records: Sequence[AssumptionRecord]
+    monitor: Monitor, fresh: FreshProcess | None, records: Sequence[AssumptionRecord], left: float | None
 ) -> list[AssumptionRecord]:
     """The records, with what a fresh process says of independence; it is ended.
 
@@ -223,10 +223,11 @@ def repeated(
         monitor: has seen the audit's samples.
         fresh: a process for calls of the same function.
         records: of the audit until now.
+        left: seconds until the time limit; None for none.
     """
     independence = None
     if fresh is not None:
-        independence = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
+        independence = _elsewhere(monitor.units, fresh, left) if monitor.units and refutation(records) is None else None
         fresh.close()
     elif {_UNCOPIED, DETERMINISTIC} <= {record.text for record in records}:
         independence = AssumptionRecord(INDEPENDENT, False, (
@@ -237,17 +238,19 @@ def repeated(
     return [independence if independence and record.name == INDEPENDENT else record for record in records]
 
 
-def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord | None:
+def _elsewhere(
+    units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess, left: float | None
+) -> AssumptionRecord | None:
     """What units of samples that are repeated in a fresh process show, if their outputs are other ones there."""
     # from the last to the first: what the first call leaves for all others comes of another seed then
     seeds, outputs = [unit for unit, _ in units[::-1]], [outputs for _, outputs in units[::-1]]
-    there = fresh.repeat(seeds)
+    there = fresh.repeat(seeds, left)
     if there is None or _agree(outputs, there):
         # results say the same where there can be no fresh process: they do not depend on the machine
         return None
     # what depends on earlier calls differs here and not in another process; what was drawn at import the other way
     # round; randomness that is not that of rng differs in both
-    if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):
+    if not (_agree(there, fresh.repeat(seeds, left)) or _agree(there, fresh.anew().repeat(seeds, left))):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     return AssumptionRecord(INDEPENDENT, False, (
         "The same seeds give different outputs in a fresh process: the output depends on earlier calls, or on values "

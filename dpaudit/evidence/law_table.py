@@ -12,15 +12,15 @@ import sysconfig
 import time
 from bisect import bisect_left
 from collections.abc import Generator, Hashable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
-from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import TimeLimitError, UsageError
+from dpaudit.errors import MechanismError, TimeLimitError, UsageError
 from dpaudit.evidence.law_cache import KeptLaws, Part
 from dpaudit.evidence.symmetries import (
     Action,
@@ -44,7 +44,8 @@ from dpaudit.plans.plan import Scope
 from dpaudit.results.stream import Progress
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import outward
-from dpaudit.subjects.runner import WORTH_A_POOL, Runner, packed, unpacked
+from dpaudit.subjects.executors import Shared
+from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.user_errors import guarded
 
 Floats = FloatArray
@@ -215,19 +216,12 @@ def _parts(
         done += 1
     else:
         return
-    from joblib import delayed  # as in `Runner.parallel`
-
     with guarded(name):
-        payload = packed(mechanism)
-    pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
-    work = iter(pool(delayed(_pickled)(payload, chunk, doubles) for chunk in chunks[done:]))
-    for _ in chunks[done:]:
-        try:
-            with runner.limited():
-                part = next(work)
-        except (PoolTimeoutError, TimeoutError):
-            raise TimeLimitError("The time limit ran out") from None
-        yield part
+        shared = runner.workers().share(mechanism)
+    try:
+        yield from runner.calls(_shared_laws, ((shared, chunk, doubles) for chunk in chunks[done:]))
+    except BrokenExecutor as error:
+        raise MechanismError(f"{name} ended its worker process.") from error
 
 
 _LATEST: dict[Hashable, LawTable] = {}
@@ -320,9 +314,9 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
     return Part(outcomes, forms, low, high, tuple(rounded))
 
 
-def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
+def _shared_laws(mechanism: Shared, datasets: Sequence[Dataset], doubles: str) -> Part:
     """In a worker process."""
-    return _laws(unpacked(payload), datasets, LawCache(doubles))
+    return _laws(mechanism.value(), datasets, LawCache(doubles))
 
 
 def _joined(

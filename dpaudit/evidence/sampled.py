@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
-from dpaudit.evidence.sampling import CERTIFY, draw
+from dpaudit.evidence.sampling import CERTIFY, Batch, Draws
 from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, update_martingale
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.plans.alpha_shares import INTERIM_ANALYSES
@@ -168,16 +169,14 @@ def _count(
     delta = job.claim.delta
     if state.points is not None:
         learned = replace(learned, point=(min(job.claim.epsilon, MOST_EPSILON), delta))
+    parts = [_parts(size - before) for (_, size), before in zip(sizes, [0, *(size for _, size in sizes)], strict=False)]
+    planned = (Batch(track.pair, part, track.index, CERTIFY, batch) for batch, part in enumerate(chain(*parts)))
+    draws = Draws(job, runner, planned, seed=seed, runs=2 * (job.runs - used), noted=state.monitor.note)
     try:
-        batch = 0
-        for analysis, size in sizes:
+        for (analysis, _), its_parts in zip(sizes, parts, strict=True):
             alpha = state.shares.at_analysis(analysis, tests)
-            for part in _parts(size - done):
-                samples = draw(
-                    job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch,
-                    noted=state.monitor.note,
-                )
-                batch += 1
+            for part in its_parts:
+                samples = draws.next()
                 state.monitor.see(samples)
                 # the event is fixed, so its counts so far give the next alternative
                 seen = _with(learned, hits[numerator], sampled[numerator], hits[denominator], sampled[denominator])
@@ -193,7 +192,7 @@ def _count(
                     track.runs_certified += part
                     state.interim_analysis()
                 for which in (0, 1):
-                    if 2 * done <= SHOWN or batch == 1:
+                    if 2 * done <= SHOWN or done == part:
                         shown[which].merge(samples[which])
                 trail.append(Counts(hits[numerator], sampled[numerator], hits[denominator], sampled[denominator]))
                 bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
@@ -207,6 +206,7 @@ def _count(
     except NoMoreOutputsError:
         state.ended = True
     finally:
+        draws.close()
         if evidence is not None:
             counts, alpha = evidence
             weighed = _weigh(job, track, learned, counts, alpha)

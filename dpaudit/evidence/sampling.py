@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.interpret import Outputs, Tally
+from dpaudit.interpret import Outputs
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.subjects.recorded import Followed
 from dpaudit.subjects.runner import Runner, Unit
@@ -62,32 +65,80 @@ def _next(done: int) -> int:
     return FIRST_BATCH if not done else max(1, int(done * (GROWTH - 1)))
 
 
-def draw(
-    job: PrivacyJob, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
-    noted: Callable[[Unit, Outputs], None] | None = None,
-) -> Samples:
-    """`runs` fresh samples of each dataset.
+@dataclass(frozen=True)
+class Batch:
+    """Fresh samples of both datasets of a pair.
 
     Args:
-        index: the pair's number; with seed, phase and batch it names the random stream.
-        noted: called with every unit and its outputs.
-
-    Raises:
-        TimeLimitError: the limit came before all were done.
-        MechanismError, OutputError: as `Target.runs`.
+        pair: the pair.
+        runs: of each dataset.
+        index: the pair's number; with seed, phase and number it names the random stream.
+        phase: of the audit.
+        number: of the batch.
     """
-    key = zlib.crc32(f"{job.target.name}/{job.label}".encode())
-    chunk = job.target.chunk or runs
-    sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
-    # both datasets of a part follow each other, so that a pool works on both
-    units = [
-        Unit(dataset, size, SeedSequence([seed, key, index, which, phase, batch, part]))
-        for part, size in enumerate(sizes)
-        for which, dataset in enumerate((pair.left, pair.right))
-    ]
-    tallies = (Tally(), Tally())
-    for i, outputs in enumerate(runner.run(job.target, units)):
-        tallies[i % 2].merge(outputs)
-        if noted is not None:
-            noted(units[i], outputs)
-    return tallies[0].outputs(), tallies[1].outputs()
+
+    pair: Pair
+    runs: int
+    index: int
+    phase: int
+    number: int
+
+
+class Draws:
+    """Batches that are planned ahead, drawn in their order.
+
+    Args:
+        job: whose target is sampled.
+        runner: what runs it.
+        planned: read as they are needed.
+        seed: of all streams.
+        runs: of both datasets in all batches together, if they can be drawn ahead; None if they cannot.
+        noted: called with every unit of runs and its outputs.
+    """
+
+    def __init__(
+        self, job: PrivacyJob, runner: Runner, planned: Iterable[Batch], *, seed: int, runs: int | None = None,
+        noted: Callable[[Unit, Outputs], None] | None = None,
+    ) -> None:
+        self._key = zlib.crc32(f"{job.target.name}/{job.label}".encode())
+        self._seed, self._noted = seed, noted
+        self._units = deque[Unit]()
+        self._outputs = runner.run(job.target, self._units_of(planned), runs)
+
+    def next(self) -> Samples:
+        """The samples of the next batch.
+
+        Raises:
+            TimeLimitError: the limit came before all were done.
+            MechanismError, OutputError: as `Target.runs`.
+        """
+        left, right = self._one(), self._one()
+        return left, right
+
+    def close(self) -> None:
+        """Nothing more will be drawn."""
+        self._outputs.close()
+
+    def _one(self) -> Outputs:
+        outputs = next(self._outputs)
+        unit = self._units.popleft()
+        if self._noted is not None:
+            self._noted(unit, outputs)
+        return outputs
+
+    def _units_of(self, planned: Iterable[Batch]) -> Iterator[Unit]:
+        for batch in planned:
+            for which, dataset in enumerate((batch.pair.left, batch.pair.right)):
+                name = [self._seed, self._key, batch.index, which, batch.phase, batch.number, 0]
+                unit = Unit(dataset, batch.runs, SeedSequence(name))
+                self._units.append(unit)
+                yield unit
+
+
+def draw(
+    job: PrivacyJob, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int
+) -> Samples:
+    """`runs` fresh samples of each dataset; otherwise as `Batch` and `Draws.next`."""
+    batches = [Batch(pair, runs, index, phase, batch)]
+    with contextlib.closing(Draws(job, runner, batches, seed=seed, runs=2 * runs)) as draws:
+        return draws.next()

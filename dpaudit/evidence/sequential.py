@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from itertools import tee
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
-from dpaudit.evidence.sampling import LEARN, Samples, batches, draw, following
+from dpaudit.evidence.sampling import LEARN, Batch, Draws, Samples, batches, following
 from dpaudit.interpret import Outputs
 from dpaudit.language import Claim
 from dpaudit.language.relation import plain_records
@@ -221,10 +222,18 @@ def explore(
     the mechanism stays valid: an e-process may be stopped at any time.
     """
     files = job.followed if isinstance(job, RecordedSamples) else None
-    sizes = batches(job.learning) if files is None else following(files, seed=seed, most=job.runs)
+    sizes, ahead = tee(batches(job.learning) if files is None else following(files, seed=seed, most=job.runs))
+    planned = (
+        Batch(track.pair, size, track.index, LEARN, batch)
+        for batch, size in enumerate(ahead) if size is not None for track in state.tracks
+    )
+    draws = Draws(
+        job, runner, planned, seed=seed, runs=2 * job.learning * len(state.tracks) if files is None else None,
+        noted=state.monitor.note,
+    )
     done = said = 0
     try:
-        for batch, size in enumerate(sizes):
+        for size in sizes:
             if size is None:
                 if done > MORE_TO_SAY * said:
                     yield Notice(_interim(job, state, done))
@@ -238,10 +247,7 @@ def explore(
                 if of >= MOST_FOLLOWED:
                     what, of = f"testing, {done:,} samples per dataset so far", 0
                 yield Progress(min(done, of), max(of, 1), what, state.epsilon_lower)
-                samples = draw(
-                    job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch,
-                    noted=state.monitor.note,
-                )
+                samples = draws.next()
                 state.monitor.see(samples)
                 _multiply(track, samples, job)
                 track.learner.add(*samples)
@@ -255,6 +261,8 @@ def explore(
         state.cut_short = True
     except NoMoreOutputsError:
         state.ended = True
+    finally:
+        draws.close()
     state.ended = state.ended or files is not None
     return done
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -12,7 +13,8 @@ from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.plans.job import Job
 from dpaudit.results.model import Audit, UtilityAudit
 from dpaudit.results.notes import Note
-from dpaudit.subjects.runner import Runner, packed, unpacked
+from dpaudit.subjects.executors import Shared
+from dpaudit.subjects.runner import Runner
 from dpaudit.supervision import LIMIT_GRACE
 
 
@@ -48,23 +50,19 @@ def side_by_side(
     Yields:
         (place in `work`, its audit, seconds), in whatever order they end.
     """
-    from joblib import delayed  # as in `Runner.parallel`
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
     deadline = None if runner.left is None else time.time() + runner.left
-    payloads = [packed((audit, one)) for one in work]
-    ended = set[int]()
-    pool = runner.parallel(return_as="generator_unordered", batch_size=1)
+    pool, ended = runner.workers(), set[int]()
+    shared = [pool.share((audit, one)) for one in work]
     try:
-        steps = iter(pool(delayed(_one)(at, payload, deadline) for at, payload in enumerate(payloads)))
-        while True:
+        running = {pool.submit(_one, at, one, deadline) for at, one in enumerate(shared)}
+        while running:
             with runner.limited(LIMIT_GRACE):
-                step = next(steps, None)
-            if step is None:
-                return
-            ended.add(step[0])
-            yield step
-    except TerminatedWorkerError:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+            for step in [each.result() for each in done]:
+                ended.add(step[0])
+                yield step
+        return
+    except BrokenExecutor:
         # a mechanism ended its process; run alone, the cases show which
         left = [at for at in range(len(work)) if at not in ended]
     except TimeLimitError:
@@ -78,8 +76,9 @@ def side_by_side(
     for at in left:
         try:
             with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                ((_, audit_result, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
-        except TerminatedWorkerError:
+                pool.restart()
+                _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline).result()
+        except BrokenExecutor:
             why = f"{work[at].job.target.name} ended its worker process."
             audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
         except TimeLimitError:
@@ -89,9 +88,9 @@ def side_by_side(
         yield at, audit_result, seconds
 
 
-def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, AuditResult, float]:
+def _one(at: int, shared: Shared, deadline: float | None) -> tuple[int, AuditResult, float]:
     """One audit in a worker process."""
-    audit, work = unpacked(payload)
+    audit, work = shared.value()
     begun = time.monotonic()
     runner = Runner(1, None if deadline is None else deadline - time.time())
     return at, audit(work, runner), time.monotonic() - begun

@@ -215,7 +215,7 @@ def _attempt(
             for part, size in enumerate(sizes)
             if size
         ]
-        for unit, outputs in zip(units, runner.run(target, units), strict=True):
+        for unit, outputs in zip(units, runner.run(target, units, job.runs), strict=True):
             hits += outputs.counts.get(True, 0)
             done += unit.runs
             yield Progress(done, job.runs, f"{what}, {done:,} of {job.runs:,} runs", None)

@@ -22,7 +22,7 @@ from dpaudit.interpret.law import (
 )
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.loss_breakdown import LossTerm, grouped, loss_breakdown
-from dpaudit.interpret.sample import Outputs, Tally, outcomes, sample
+from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample
 
 __all__ = [
     "Entry",
@@ -42,6 +42,7 @@ __all__ = [
     "law",
     "ledger",
     "loss_breakdown",
+    "merged",
     "of_one_kind",
     "outcomes",
     "sample",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
@@ -197,6 +197,16 @@ class Tally:
             self.blocks.setdefault(shape, []).append(np.array(values, dtype=np.float64))
         blocks = tuple(np.concatenate(self.blocks[shape]) for shape in sorted(self.blocks))
         return Outputs(self.counts, blocks, tuple(self.others), forms=self.forms)
+
+
+def merged(parts: Sequence[Outputs]) -> Outputs:
+    """All runs of several outputs; of the first few calls, those of the first."""
+    if len(parts) == 1:
+        return parts[0]
+    tally = Tally()
+    for part in parts:
+        tally.merge(part)
+    return replace(tally.outputs(), first=parts[0].first)
 
 
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})

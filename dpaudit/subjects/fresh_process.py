@@ -32,6 +32,8 @@ from dpaudit.subjects.target import Target, module_of_file
 
 PATIENCE = 30.0
 """Seconds for which an answer is awaited; a repeated call that hangs is ended then."""
+IMPATIENCE = 2.0
+"""The same where the time limit has come."""
 LARGEST = 1 << 26
 """Bytes of a pickled function beyond which it is not sent."""
 
@@ -54,9 +56,14 @@ class FreshProcess:
     payload: bytes
     number: int
 
-    def repeat(self, units: Sequence[Unit]) -> list[Outputs] | None:
-        """The outputs of units of samples; None where the function does not run there, or not in time."""
-        end = time.monotonic() + PATIENCE
+    def repeat(self, units: Sequence[Unit], left: float | None = None) -> list[Outputs] | None:
+        """The outputs of units of samples; None where the function does not run there, or not in time.
+
+        Args:
+            units: to run.
+            left: seconds until the time limit, or since it if negative; None for none.
+        """
+        end = time.monotonic() + (PATIENCE if left is None else min(PATIENCE, max(left, IMPATIENCE)))
         with _lock:
             if self.server.child != self.number:
                 return None  # an audit that began later has taken the server

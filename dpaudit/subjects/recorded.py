@@ -323,7 +323,6 @@ class RecordedTarget:
     """Runs that have been handed out, on D and on D′."""
     card: ClassVar[None] = None
     portable: ClassVar[bool] = False
-    chunk: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         live = self.recorded.stream is not None
@@ -358,7 +357,7 @@ class RecordedTarget:
             return MOST_FOLLOWED if self.limit is None else self.limit
         return min(map(len, self._orders))
 
-    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence, first: int = 0) -> Outputs:
         """The values of the next `size` runs on a dataset, which nothing has seen.
 
         Raises:

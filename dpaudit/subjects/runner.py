@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from multiprocessing import TimeoutError as PoolTimeoutError
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from numpy.random import SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Outputs, merged
 from dpaudit.language import Dataset
-from dpaudit.subjects import by_value
 from dpaudit.subjects.command import end_commands
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.executors import Executor, Shared, Workers
+from dpaudit.subjects.recorded import RecordedTarget
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
 
-if TYPE_CHECKING:
-    from joblib import Parallel
-
+_T = TypeVar("_T")
 WORTH_A_POOL = 3.0
 """Seconds of work left that are worth starting worker processes for."""
+WORTH_STARTING = 0.5
+"""Seconds of work done before they are started: most audits end before."""
+TASK = 0.1
+"""Seconds that one call in a worker process should take."""
+WINDOW = 8
+"""Most tasks for each worker process that are not taken yet: a slow one at their head holds up no others."""
+QUEUED = 2
+"""Most of them that are not done: a worker process has its next one at hand."""
 FOREVER = 1e8
 """Seconds beyond which a time limit is none; longer ones overflow timers."""
 INSIST = 0.5
@@ -37,11 +44,19 @@ INSIST = 0.5
 
 @dataclass(frozen=True)
 class Unit:
-    """Some runs on one dataset, with a seed of their own."""
+    """Some runs on one dataset, with a seed of their own.
+
+    Args:
+        dataset: the argument of the runs.
+        runs: how many.
+        seed: of the first block of runs (`target.blocks`).
+        first: runs of the same seed that come before these.
+    """
 
     dataset: Dataset
     runs: int
     seed: SeedSequence
+    first: int = 0
 
 
 @dataclass
@@ -58,7 +73,11 @@ class Runner:
     started: float = field(default_factory=time.monotonic)
     pace: dict[str, float] = field(default_factory=dict)
     """Seconds that a run of a target took, the last time it was asked for some in this process."""
-    _opened: bool = False
+    unused: int = 0
+    """Runs that worker processes have begun, or done, and that were not needed."""
+    executor: Executor | None = None
+    """Worker processes, from when they are worth their start."""
+    _ready: list[Future[None]] = field(default_factory=list)
 
     @property
     def left(self) -> float | None:
@@ -78,34 +97,82 @@ class Runner:
         finally:
             self.seconds = limit
 
-    def run(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
-        """Outputs of every unit.
+    def run(
+        self, target: Target, units: Iterable[Unit], runs: int | None = None
+    ) -> Generator[Outputs, None, None]:
+        """Outputs of every unit, in their order.
+
+        Worker processes run ahead of what was taken, by no more runs than were taken; what they do is not needed if no
+        more is taken.
+
+        Args:
+            target: what is run.
+            units: read as they are needed.
+            runs: of all units together; None if there is no more than one process can do at once.
 
         Raises:
             TimeLimitError: the limit came; outputs yielded until then are good.
+            MechanismError: the target ended its worker process, or does not reach it.
         """
-        done = 0
-        while done < len(units):
-            rest = sum(unit.runs for unit in units[done:])
-            worth = rest * self.pace.get(target.name, 0.0) > WORTH_A_POOL
-            if self.jobs > 1 and target.portable and len(units) - done > 1 and worth:
-                yield from self._pooled(target, units[done:])
-                return
-            begun = time.monotonic()
-            with self.limited():
-                outputs = target.runs(units[done].dataset, units[done].runs, units[done].seed)
-            # small batches overstate what a run costs; only large ones are worth a pool, so the last counts
-            self.pace[target.name] = (time.monotonic() - begun) / units[done].runs
-            yield outputs
-            done += 1
+        if self.jobs == 1 or runs is None or isinstance(target, RecordedTarget) or not target.portable:
+            for unit in units:
+                yield self._here(target, unit)
+            return
+        with contextlib.closing(_Ahead(self, target, units, runs)) as ahead:
+            yield from ahead.outputs()
 
-    def parallel(self, **how: object) -> Parallel:
-        """Worker processes, until `close`."""
-        # most audits end before worker processes are worth their start, so that what starts them is imported then
-        from joblib import Parallel
+    def _here(self, target: Target, unit: Unit) -> Outputs:
+        """The outputs of a unit, in this process."""
+        begun = time.monotonic()
+        with self.limited():
+            outputs = target.runs(unit.dataset, unit.runs, unit.seed, unit.first)
+        # small units overstate what a run costs, so the last one counts
+        self.pace[target.name] = (time.monotonic() - begun) / unit.runs
+        return outputs
 
-        self._opened = True
-        return Parallel(n_jobs=self.jobs, **how)
+    def workers(self) -> Executor:
+        """The worker processes, until `close`."""
+        if self.executor is None:
+            self.executor = Workers(self.jobs)
+        return self.executor
+
+    def are_ready(self) -> bool:
+        """Whether worker processes have started; the first time that one asks they are told to."""
+        if not self._ready:
+            pool = self.workers()
+            self._ready = [pool.submit(_nothing) for _ in range(pool.capacity)]
+        return any(each.done() for each in self._ready)
+
+    def calls(self, function: Callable[..., _T], arguments: Iterable[tuple[Any, ...]]) -> Iterator[_T]:
+        """What a function gives in worker processes for each of several arguments, in their order.
+
+        Raises:
+            TimeLimitError: the limit came.
+            BrokenExecutor: a worker died.
+        """
+        pool, waiting = self.workers(), deque[Future[_T]]()
+        for each in arguments:
+            waiting.append(pool.submit(function, *each))
+            if len(waiting) >= 2 * pool.capacity:
+                yield self.result(waiting.popleft())
+        while waiting:
+            yield self.result(waiting.popleft())
+
+    def result(self, future: Future[_T], grace: float = 0.0) -> _T:
+        """The result of a call.
+
+        Raises:
+            TimeLimitError: the limit came.
+            BrokenExecutor: a worker died.
+        """
+        left = self.left
+        try:
+            with self.limited(grace):
+                return future.result(None if left is None else max(0.0, left + grace))
+        except TimeoutError:
+            if not future.done():
+                raise TimeLimitError(_LIMIT) from None
+            raise
 
     def close(self) -> None:
         """End the worker processes, if any: later ones must see the user's modules as they are then.
@@ -113,29 +180,10 @@ class Runner:
         Commands that were started here end too.
         """
         end_commands()
-        if self._opened:
-            from joblib.externals.loky import get_reusable_executor
-
-            get_reusable_executor().shutdown(wait=True, kill_workers=True)
-            self._opened = False
-
-    def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
-        from joblib import delayed
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-        pool = self.parallel(return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
-        with guarded(target.name):
-            payload = packed(target)
-        work = iter(pool(delayed(_run_pickled)(payload, unit) for unit in units))
-        for _ in units:
-            try:
-                with self.limited():
-                    outputs = next(work)
-            except (PoolTimeoutError, TimeoutError):
-                raise TimeLimitError(_LIMIT) from None
-            except TerminatedWorkerError as error:
-                raise MechanismError(f"{target.name} ended its worker process.") from error
-            yield outputs
+        if self.executor is not None:
+            self.executor.close()
+            self.executor = None
+            self._ready = []
 
     @contextlib.contextmanager
     def limited(self, grace: float = 0.0) -> Iterator[None]:
@@ -202,26 +250,190 @@ def _timer(left: float) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
-def packed(value: object) -> bytes:
-    """A value for a worker process.
-
-    It is pickled by value, so that a user's file, a lambda or a notebook's function reaches the worker, and with
-    `sys.path`: the worker may have been started by other code before a folder was added.
-    """
-    return pickle.dumps((list(sys.path), by_value.dumps(value)))
+def _nothing() -> None:
+    """What the first call of every worker does."""
 
 
-def unpacked(payload: bytes) -> Any:
-    """The value of `packed`, in a worker process."""
-    path, value = pickle.loads(payload)
-    sys.path[:] = path
-    return pickle.loads(value)
+def _run(work: Sequence[tuple[Shared, int, SeedSequence, int]]) -> tuple[float, list[Outputs]]:
+    """Parts of units in a worker process: (target and dataset, runs, seed, runs before them); the seconds they took."""
+    begun = time.monotonic()
+    found = []
+    for shared, runs, seed, first in work:
+        target, dataset = shared.value()
+        found.append(target.runs(dataset, runs, seed, first))
+    return time.monotonic() - begun, found
 
 
-def _run_pickled(payload: bytes, unit: Unit) -> Outputs:
-    """One unit in a worker process."""
-    target: Target = unpacked(payload)
-    return target.runs(unit.dataset, unit.runs, unit.seed)
+@dataclass
+class _Task:
+    """Parts of units, one after another in the plan, that a worker runs together."""
+
+    parts: list[Unit]
+    future: Future[tuple[float, list[Outputs]]] | None = None
+
+    @property
+    def runs(self) -> int:
+        return sum(part.runs for part in self.parts)
+
+    @property
+    def is_done(self) -> bool:
+        return self.future is not None and self.future.done()
+
+
+class _Ahead:
+    """Units on worker processes, a window ahead of what was taken."""
+
+    def __init__(
+        self, runner: Runner, target: MechanismTarget | FunctionTarget, units: Iterable[Unit], runs: int
+    ) -> None:
+        self.runner, self.target, self.rest = runner, target, runs
+        self.units, self.parts = iter(units), deque[Unit]()
+        self.planned = deque[Unit]()
+        """Units of which not all parts have been taken."""
+        self.waiting = deque[_Task]()
+        self.flying = self.taken = 0
+        self.shared: dict[int, tuple[Dataset, Shared]] = {}
+        self.begun = time.monotonic()
+
+    def outputs(self) -> Iterator[Outputs]:
+        """The outputs of every unit."""
+        got: list[Outputs] = []
+        missing = 0
+        for number, outputs in self._parts():
+            got.append(outputs)
+            missing = (missing or self.planned[0].runs) - number
+            if not missing:
+                self.planned.popleft()
+                yield merged(got)
+                got = []
+
+    def close(self) -> None:
+        """Give up what nobody will take."""
+        # what is submitted is begun: there are never more tasks than workers and their queue hold
+        self.runner.unused += sum(task.runs for task in self.waiting if task.future is not None)
+        self.waiting.clear()
+
+    def _parts(self) -> Iterator[tuple[int, Outputs]]:
+        """(number of runs, outputs) of every part of a unit."""
+        while (unit := self._next(self._alone())) is not None:
+            if self._worth_workers() and self.runner.are_ready():
+                self.parts.appendleft(unit)
+                yield from self.on_workers()
+                return
+            yield unit.runs, self.runner._here(self.target, unit)
+            self._took(unit.runs)
+
+    def _worth_workers(self) -> bool:
+        """Whether there is enough to do for worker processes."""
+        ahead = self.rest * self.runner.pace.get(self.target.name, 0.0)
+        spent = time.monotonic() - self.begun
+        return ahead > WORTH_A_POOL and (self.runner.executor is not None or spent > WORTH_STARTING)
+
+    def _took(self, runs: int) -> None:
+        self.taken += runs
+        self.rest -= runs
+
+    def _alone(self) -> int:
+        """Runs of one part, where this process does them: it looks after each whether there are workers."""
+        if self.rest * self.runner.pace.get(self.target.name, 0.0) <= WORTH_A_POOL:
+            return self.rest
+        return self._together()
+
+    def _together(self) -> int:
+        """Runs that take about as long as a task should."""
+        pace = self.runner.pace.get(self.target.name, 0.0)
+        return max(1, round(TASK / pace)) if pace else 1
+
+    def _next(self, most: int) -> Unit | None:
+        """The next part of a unit, of about so many runs, in whole blocks."""
+        if not self.parts:
+            if (unit := next(self.units, None)) is None:
+                return None
+            self.planned.append(unit)
+            self.parts.append(unit)
+        unit = self.parts.popleft()
+        block = self.target.block
+        size = max(1, most // block) * block
+        if unit.runs <= size:
+            return unit
+        self.parts.appendleft(replace(unit, runs=unit.runs - size, first=unit.first + size))
+        return replace(unit, runs=size)
+
+    # --- on workers ---
+
+    def on_workers(self) -> Iterator[tuple[int, Outputs]]:
+        while True:
+            try:
+                self._fill()
+                if not self.waiting:
+                    return
+                assert self.waiting[0].future is not None
+                seconds, found = self.runner.result(self.waiting[0].future)
+            except BrokenExecutor:
+                yield from self._one_by_one()
+                continue
+            task = self.waiting.popleft()
+            self.flying -= task.runs
+            self.runner.pace[self.target.name] = seconds / task.runs
+            for part, outputs in zip(task.parts, found, strict=True):
+                self._took(part.runs)
+                yield part.runs, outputs
+
+    def _fill(self) -> None:
+        """Submit tasks up to the window's end."""
+        pool = self.runner.workers()
+        together = self._together()
+        window = max(self.taken, pool.capacity * min(together, self.target.block))
+        while len(self.waiting) < WINDOW * pool.capacity and self.flying < window and (
+            sum(not task.is_done for task in self.waiting) < QUEUED * pool.capacity
+        ):
+            # small tasks at first, and at the end: all workers have some
+            most = max(1, min(together, self.rest // (4 * pool.capacity), window // (2 * pool.capacity)))
+            parts: list[Unit] = []
+            while (some := most - sum(part.runs for part in parts)) > 0 and (part := self._next(some)) is not None:
+                parts.append(part)
+            if not parts:
+                return
+            self._submit(_Task(parts))
+
+    def _submit(self, task: _Task) -> None:
+        self.flying += task.runs
+        self.waiting.append(task)
+        task.future = self._sent(task)
+
+    def _sent(self, task: _Task) -> Future[Any]:
+        work = [(self._with_target(part.dataset), part.runs, part.seed, part.first) for part in task.parts]
+        return self.runner.workers().submit(_run, work)
+
+    def _with_target(self, dataset: Dataset) -> Shared:
+        """The target and a dataset for workers."""
+        if id(dataset) not in self.shared:
+            with guarded(self.target.name):
+                self.shared[id(dataset)] = dataset, self.runner.workers().share((self.target, dataset))
+        return self.shared[id(dataset)][1]
+
+    def _one_by_one(self) -> Iterator[tuple[int, Outputs]]:
+        """What was lost with a worker, one task at a time: the one that ends its worker alone did it.
+
+        Raises:
+            MechanismError: a task did.
+        """
+        tasks = list(self.waiting)
+        self.waiting.clear()
+        self.runner.workers().restart()
+        for task in tasks:
+            self.flying -= task.runs
+            future = task.future
+            if future is None or not future.done() or future.exception() is not None:
+                task.future = self._sent(task)
+            try:
+                assert task.future is not None
+                _, found = self.runner.result(task.future)
+            except BrokenExecutor as error:
+                raise MechanismError(f"{self.target.name} ended its worker process.") from error
+            for part, outputs in zip(task.parts, found, strict=True):
+                self._took(part.runs)
+                yield part.runs, outputs
 
 
 _LIMIT = "The time limit ran out"

@@ -8,7 +8,7 @@ import dataclasses
 import difflib
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Outputs, Tally, sample
+from dpaudit.interpret import Outputs, Tally, merged, sample
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
@@ -39,8 +39,27 @@ from dpaudit.subjects.user_errors import described, guarded, sentence
 from dpaudit.supervision import importing
 
 _Made = TypeVar("_Made")
-FIRST = 10
-"""Outputs of a unit of samples that are kept apart: they can be repeated with the unit's seed."""
+BLOCK = 10
+"""Outputs of calls one after another that share a random stream; the first of them are kept apart, to be repeated."""
+LARGE_BLOCK = 100_000
+"""Outputs of one call that share a random stream."""
+
+
+def blocks(size: int, seed: SeedSequence, first: int, block: int) -> Iterator[tuple[int, SeedSequence]]:
+    """(number of outputs, seed) of each block, so that outputs do not depend on which of them are made together.
+
+    Args:
+        size: number of outputs.
+        seed: of the first block of all.
+        first: how many outputs of this seed come before these: a multiple of `block`.
+        block: outputs of a block; the last one may have fewer.
+    """
+    entropy = seed.entropy
+    words: list[int] = list(entropy) if isinstance(entropy, Sequence) else [entropy or 0]
+    for at in range(first, first + size, block):
+        # a new one each time, as a program may spawn seeds from it; and none that it may spawn itself
+        own = [*words, at // block] if at else words
+        yield min(block, first + size - at), SeedSequence(own, spawn_key=seed.spawn_key)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +76,7 @@ class MechanismTarget:
     source: str
     subject: Mechanism
     portable: ClassVar[bool] = True
-    chunk: ClassVar[None] = None
+    block: ClassVar[int] = LARGE_BLOCK
 
     @property
     def shown(self) -> str:
@@ -69,15 +88,20 @@ class MechanismTarget:
         """What is known of it beside its program."""
         return self.subject.card
 
-    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence, first: int = 0) -> Outputs:
         """`size` independent outputs; what the mechanism prints goes to stderr.
+
+        Args:
+            first: how many outputs of the same seed come before these: a multiple of `block`.
 
         Raises:
             MechanismError: it raised.
             OutputError: what it returned cannot be counted.
         """
         with guarded(self.name):
-            return sample(self.subject, dataset, size, seed=seed)
+            return merged([
+                sample(self.subject, dataset, number, seed=own) for number, own in blocks(size, seed, first, self.block)
+            ])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,43 +131,52 @@ class FunctionTarget:
         return self.name
 
     @property
-    def chunk(self) -> int | None:
-        """Most samples of one unit of work; None where samples share a call."""
-        return None if self.vectorised else 5_000
+    def block(self) -> int:
+        """Outputs that share a random stream."""
+        return LARGE_BLOCK if self.vectorised else BLOCK
 
     @property
     def portable(self) -> bool:
         """Whether it can be run in worker processes."""
         return is_portable(self.subject)
 
-    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence, first: int = 0) -> Outputs:
         """`size` independent outputs; what the function prints goes to stderr.
+
+        Args:
+            first: how many outputs of the same seed come before these: a multiple of `block`.
 
         Raises:
             MechanismError: it raised for all samples at once.
             OutputError: what it returned cannot be counted.
         """
         with guarded(self.name):
-            return self._runs(dataset, size, default_rng(seed))
+            parts = blocks(size, seed, first, self.block)
+            return self._at_once(dataset, parts) if self.vectorised else self._one_by_one(dataset, parts)
 
-    def _runs(self, dataset: Dataset, size: int, rng: Generator) -> Outputs:
-        tally, first = Tally(), Tally()
-        if self.vectorised:
-            rows = self.rows(self._several(self.given(dataset)(), rng, size), size)
+    def _at_once(self, dataset: Dataset, parts: Iterable[tuple[int, SeedSequence]]) -> Outputs:
+        given, drawn = self.given(dataset), []
+        for number, seed in parts:
+            tally, rows = Tally(), self.rows(self._several(given(), default_rng(seed), number), number)
             tally.add_many(rows)
             if isinstance(rows, np.ndarray):
-                tally.forms.count(row_form(rows), size)
-            return tally.outputs()
-        given = self.given(dataset)
-        if isinstance(self.subject, Single) and self.call_time is None:
-            outputs = self.subject.each(given(), rng, size)
-        else:
-            outputs = (self.outcome(given(), rng) for _ in range(size))
-        for number, output in enumerate(outputs):
-            # counted at once: the function may use the same object for its next output
-            tally.add(output, 1)
-            if number < FIRST:
-                first.add(output, 1)
+                tally.forms.count(row_form(rows), number)
+            drawn.append(tally.outputs())
+        return merged(drawn)
+
+    def _one_by_one(self, dataset: Dataset, parts: Iterable[tuple[int, SeedSequence]]) -> Outputs:
+        tally, first, given = Tally(), Tally(), self.given(dataset)
+        for part, (number, seed) in enumerate(parts):
+            rng = default_rng(seed)
+            if isinstance(self.subject, Single) and self.call_time is None:
+                outputs = self.subject.each(given(), rng, number)
+            else:
+                outputs = (self.outcome(given(), rng) for _ in range(number))
+            for output in outputs:
+                # counted at once: the function may use the same object for its next output
+                tally.add(output, 1)
+                if not part:
+                    first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
     def given(self, dataset: Dataset) -> Callable[[], Any]:

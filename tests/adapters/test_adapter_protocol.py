@@ -96,7 +96,7 @@ def test_what_cannot_be_sent_stays_here() -> None:
     runner = dpaudit.subjects.runner.Runner(2)
     runner.pace["slow"] = 100.0
     units = [dpaudit.subjects.runner.Unit([0], 3, dpaudit.subjects.target.SeedSequence(i)) for i in range(3)]
-    assert [outputs.runs for outputs in runner.run(target, units)] == [3, 3, 3]
+    assert [outputs.runs for outputs in runner.run(target, units, 9)] == [3, 3, 3]
 
 
 OWN = """

@@ -761,7 +761,7 @@ def _many(n: int, x: int, y: int) -> Callable[[dict[str, Any]], None]:
 def test_counts_beyond_any_audit_take_no_time(n: int, results: dict[str, Result]) -> None:
     """They are held against simpler bounds, and numbers that no bound can be computed of are refused."""
     value = json_form.to_object(results["kept"])
-    _many(n, n // 2, n // 4)(_first(value))
+    _many(n, n // 2, 2 * n // 5)(_first(value))
     with pytest.raises(ReportError, match=r"^r\.json contradicts itself|is too large for a float"):
         json_form.from_json(json.dumps(value), where="r.json")
     _first(value)["verdict"] = "pass"

@@ -21,7 +21,6 @@ from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats import clopper_pearson, power, score_test
-from dpaudit.subjects.target import FunctionTarget
 
 PAIR = ((0,), (1,))
 ALPHA = 0.01
@@ -85,7 +84,7 @@ def test_counts_are_those_of_the_samples_that_came_after_learning(
 
 
 def test_outputs_of_every_kind_are_counted_once() -> None:
-    """Numbers, symbols and pairs of both, drawn in parts of 100 samples that are put together."""
+    """Numbers, symbols and pairs of both, drawn in blocks that are put together."""
 
     def any_kind(record: int, rng: Generator) -> Any:
         kind = rng.integers(4)
@@ -101,7 +100,6 @@ def test_outputs_of_every_kind_are_counted_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Event, "count", noted)
-        patch.setattr(FunctionTarget, "chunk", 100)
         found = audit(watched, epsilon=2.0, certify=True, runs=runs)
     assert found.runs == 2 * runs
     (counts,) = found.sampled
@@ -111,9 +109,8 @@ def test_outputs_of_every_kind_are_counted_once() -> None:
 
 
 @pytest.mark.parametrize("certify", [False, True])
-def test_no_state_of_a_generator_is_used_twice(monkeypatch: pytest.MonkeyPatch, certify: bool) -> None:
+def test_no_state_of_a_generator_is_used_twice(certify: bool) -> None:
     """Both datasets, both phases, all batches, parts of a batch and several pairs: all samples are independent."""
-    monkeypatch.setattr(FunctionTarget, "chunk", 100)
     watched = Watched(bit)
     found = audit(watched, epsilon=2.0, certify=certify, pairs=(PAIR, ((2,), (3,))))
     assert found.runs == len(watched.states) == 4 * 3_000

@@ -86,9 +86,9 @@ def updates(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list
     update, count, runs = Martingale.update, Event.count, FunctionTarget.runs
     batch = iter(range(10**9))
 
-    def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+    def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence, first: int = 0) -> Outputs:
         other = tuple(dataset) == (1,) and next(batch) == changed
-        return runs(self, (2,) if other else dataset, size, seed)
+        return runs(self, (2,) if other else dataset, size, seed, first)
 
     def watched(
         self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int], **more: Any

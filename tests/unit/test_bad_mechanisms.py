@@ -13,8 +13,6 @@ from typed_commands import Typed, in_a_process
 
 from dpaudit.adversary import Learner
 from dpaudit.results import json_form
-from dpaudit.subjects import runner
-from dpaudit.subjects.target import FunctionTarget
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -118,11 +116,8 @@ def test_a_function_that_hangs(typed: Typed, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "pool")
 def test_a_function_that_hangs_in_a_worker(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
-    # a pool takes over where a batch has more than one unit per dataset
-    monkeypatch.setattr(FunctionTarget, "chunk", 100)
     monkeypatch.setenv("PARENT", str(os.getpid()))
     line = f"check u.py:sleeps_in_a_worker {ASKED} --jobs 2 --time 3 --json r.json"
     said = typed(line)

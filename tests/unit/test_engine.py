@@ -190,9 +190,13 @@ def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> 
     seeds: list[tuple[Any, ...]] = []
     original = Runner.run
 
-    def spy(self: Runner, target: Any, units: Any) -> Any:
-        seeds.extend((tuple(unit.seed.entropy), unit.runs, unit.dataset) for unit in units)
-        return original(self, target, units)
+    def noted(units: Any) -> Any:
+        for unit in units:
+            seeds.append((tuple(unit.seed.entropy), unit.runs, unit.dataset))
+            yield unit
+
+    def spy(self: Runner, target: Any, units: Any, runs: Any) -> Any:
+        return original(self, target, noted(units), runs)
 
     monkeypatch.setattr(Runner, "run", spy)
     orchestrator.run(Request((response, audit_toys.responses), epsilon=1.0, data="integers(0, 3)", size=2, runs=6_000))
@@ -229,9 +233,10 @@ def test_units_hold_all_runs(runs: int, subject: Any, monkeypatch: pytest.Monkey
     units: list[Unit] = []
     original = Runner.run
 
-    def spy(self: Runner, target: Any, given: Any) -> Any:
+    def spy(self: Runner, target: Any, given: Any, number: Any) -> Any:
+        assert number == 2 * runs
         units.extend(given)
-        return original(self, target, given)
+        return original(self, target, units, number)
 
     monkeypatch.setattr(Runner, "run", spy)
     (job,) = jobs_of(Request((subject,), epsilon=1.0, pair=PAIR, runs=runs))
@@ -241,8 +246,6 @@ def test_units_hold_all_runs(runs: int, subject: Any, monkeypatch: pytest.Monkey
     assert left.runs == right.runs == runs
     for side in (0, 1):
         assert sum(unit.runs for unit in units if unit.dataset == PAIR[side]) == runs
-    if job.target.chunk is not None:
-        assert max(unit.runs for unit in units) <= job.target.chunk
 
 
 # --- evidence ---------------------------------------------------------------------------------------------------
@@ -384,14 +387,18 @@ def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch)
         def run(self, dataset: Any) -> Any:
             return Breaks().run(dataset) if len(dataset) == 2 else Response().run(dataset)
 
-    draw = sampled.draw
+    class SecondBreaks(sampling.Draws):
+        def __init__(self, job: Any, runner: Any, planned: Any, **more: Any) -> None:
+            batches = list(planned)
+            self.index = batches[0].index
+            super().__init__(job, runner, batches, **more)
 
-    def second_breaks(*given: Any, **more: Any) -> Any:
-        if more["index"] == 1:
-            raise MechanismError("Third raised RuntimeError: no ones, please.")
-        return draw(*given, **more)
+        def next(self) -> Any:
+            if self.index == 1:
+                raise MechanismError("Third raised RuntimeError: no ones, please.")
+            return super().next()
 
-    monkeypatch.setattr(sampled, "draw", second_breaks)
+    monkeypatch.setattr(sampled, "Draws", SecondBreaks)
     (found,) = of_case(
         monkeypatch,
         Case("two pairs", Third(), (Pair(*PAIR), Pair((1,), (0,), "turned")), runs=20_000, exact=False),

@@ -62,8 +62,8 @@ def test_an_audit_uses_every_value_once(monkeypatch: pytest.MonkeyPatch) -> None
     handed: list[object] = []
     inner = RecordedTarget.runs
 
-    def runs(self: RecordedTarget, dataset: object, size: int, seed: SeedSequence) -> object:
-        outputs = inner(self, dataset, size, seed)
+    def runs(self: RecordedTarget, dataset: object, size: int, seed: SeedSequence, first: int = 0) -> object:
+        outputs = inner(self, dataset, size, seed, first)
         handed.extend(outputs.blocks[0].tolist())
         return outputs
 

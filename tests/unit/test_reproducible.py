@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typed_commands import Typed
@@ -13,7 +12,6 @@ from typed_commands import Typed
 from dpaudit.report.html import to_html
 from dpaudit.results import json_form
 from dpaudit.results.model import Timings
-from dpaudit.subjects import runner
 
 USER = '''
 from dataclasses import dataclass
@@ -41,25 +39,10 @@ class Mixed(Mechanism):
 
 @pytest.fixture
 def folder(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's folder, where every unit after the first goes to the pool."""
+    """A user's folder."""
     (tmp_path / "u.py").write_text(USER)
     (tmp_path / "helper.py").write_text("def shift(x, d): return x + sum(d)\n")
-    monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
     return tmp_path
-
-
-@pytest.fixture
-def pools(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The targets for which worker processes were started."""
-    started: list[str] = []
-    pooled = runner.Runner._pooled
-
-    def spy(self: runner.Runner, target: Any, units: Any) -> Any:
-        started.append(target.name)
-        return pooled(self, target, units)
-
-    monkeypatch.setattr(runner.Runner, "_pooled", spy)
-    return started
 
 
 def _without_timings(folder: Path) -> tuple[str, str]:
@@ -82,12 +65,12 @@ def _without_timings(folder: Path) -> tuple[str, str]:
     ],
     ids=lambda s: s[5:10],
 )
-def test_jobs_change_nothing(typed: Typed, folder: Path, pools: list[str], subject: str) -> None:
+def test_jobs_change_nothing(typed: Typed, folder: Path, pool: list[str], subject: str) -> None:
     found = []
     for jobs in (1, 2):
         typed(f"check {subject} --epsilon 2 --seed 5 --json r.json --html r.html --jobs {jobs}")
         found.append((*_without_timings(folder), (folder / "r.html").read_text()))
-        assert bool(pools) == (jobs == 2), "the pool starts with two workers, and only then"
+        assert bool(pool) == (jobs == 2), "the pool starts with two workers, and only then"
     assert found[0][0] == found[1][0]
     assert found[0][1] == found[1][1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from audit_toys import Response
-from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.subjects import runner
+from dpaudit.subjects.executors import Workers
 from dpaudit.subjects.runner import Runner, Unit
 from dpaudit.subjects.target import MechanismTarget, function_target, load_object
 
@@ -33,12 +35,6 @@ def noisy(dataset: Any, rng: Generator, size: int) -> Any:
 TARGET = function_target(noisy, "noisy", "here")
 
 
-@pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Worker processes start after the first unit."""
-    monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
-
-
 def test_in_order_on_one_process() -> None:
     found = [outputs.reals for outputs in Runner().run(TARGET, units(5))]
     expected = [np.random.default_rng(unit.seed).normal(size=100) for unit in units(5)]
@@ -46,17 +42,17 @@ def test_in_order_on_one_process() -> None:
 
 
 @pytest.mark.usefixtures("pool")
-def test_workers_that_other_code_has_started_find_modules_beside_a_file(
+def test_workers_that_have_started_find_modules_beside_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Parallel(n_jobs=2)([delayed(os.getpid)() for _ in range(4)])
+    running = Runner(2)
+    assert running.are_ready()
     (tmp_path / "beside.py").write_text("def shift(x): return x + 1\n", encoding="utf-8")
     text = "import beside\ndef f(data, rng, size): return beside.shift(rng.normal(size=size))\n"
     (tmp_path / "f_of_beside.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     f, _ = load_object(f"{tmp_path / 'f_of_beside.py'}:f")
-    running = Runner(2)
-    found = [outputs.reals for outputs in running.run(function_target(f, "f", "here"), units(3))]
+    found = [outputs.reals for outputs in running.run(function_target(f, "f", "here"), units(3), 300)]
     running.close()
     assert [len(reals) for reals in found] == [100, 100, 100]
 
@@ -67,10 +63,10 @@ def test_in_order_on_two() -> None:
     def here(dataset: Any, rng: Generator, size: int) -> Any:
         return [os.getpid()] * size
 
-    one = [outputs.reals for outputs in Runner(1).run(TARGET, units(7))]
-    two = [outputs.reals for outputs in Runner(2).run(TARGET, units(7))]
+    one = [outputs.reals for outputs in Runner(1).run(TARGET, units(7), 700)]
+    two = [outputs.reals for outputs in Runner(2).run(TARGET, units(7), 700)]
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
-    where = [set(outputs.counts) for outputs in Runner(2).run(function_target(here, "here", "here"), units(6))]
+    where = [set(outputs.counts) for outputs in Runner(2).run(function_target(here, "here", "here"), units(6), 600)]
     assert where[0] == {os.getpid()}
     assert os.getpid() not in set.union(*where[1:]), "the pool did start"
 
@@ -86,7 +82,104 @@ def test_a_crash_in_a_worker_names_the_function() -> None:
         return [0] * size
 
     with pytest.raises(MechanismError, match=r"falls called sys\.exit\(3\)"):
-        list(Runner(2).run(function_target(falls, "falls", "here"), units(4)))
+        list(Runner(2).run(function_target(falls, "falls", "here"), units(4), 400))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("pool")
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    """The machine ends a worker, for want of memory for instance: what it did is done again."""
+    parent, died = os.getpid(), tmp_path / "died"
+
+    def killed_once(dataset: Any, rng: Generator) -> float:
+        if os.getpid() != parent and not died.exists():
+            died.write_text("")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(rng.normal())
+
+    target = function_target(killed_once, "killed_once", "here")
+    alone = [outputs.reals for outputs in Runner(1).run(target, units(6), 600)]
+    running = Runner(2)
+    found = [outputs.reals for outputs in running.run(target, units(6), 600)]
+    running.close()
+    assert died.exists()
+    assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("pool")
+def test_a_unit_that_always_ends_its_worker_is_an_error() -> None:
+    parent = os.getpid()
+
+    def kills(dataset: Any, rng: Generator) -> float:
+        if dataset == [3] and os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(rng.normal())
+
+    running, found = Runner(2), []
+    several = [Unit((i,), 100, SeedSequence([1, i])) for i in range(6)]
+    stream = running.run(function_target(kills, "kills", "here"), several, 600)
+    with pytest.raises(MechanismError, match="kills ended its worker process"):
+        found.extend(outputs.runs for outputs in stream)
+    running.close()
+    assert found == [100, 100, 100], "all units before it are good"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("pool")
+def test_what_is_done_ahead_and_not_needed_is_counted() -> None:
+    def slow(dataset: Any, rng: Generator) -> float:
+        time.sleep(0.01)
+        return float(rng.normal())
+
+    running, target = Runner(2), function_target(slow, "slow", "here")
+    stream = running.run(target, units(50, 20), 1_000)
+    taken = sum(next(stream).runs for _ in range(5))
+    stream.close()
+    running.close()
+    assert 0 < running.unused <= taken
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("pool")
+def test_large_values_reach_workers_by_a_file() -> None:
+    table = np.random.default_rng(1).normal(size=100_000)
+
+    def looks_up(dataset: Any, rng: Generator) -> float:
+        return float(table[rng.integers(len(table))])
+
+    running, target = Runner(2), function_target(looks_up, "looks_up", "here")
+    found = [outputs.reals for outputs in running.run(target, units(4), 400)]
+    assert isinstance(running.executor, Workers)
+    assert running.executor._folder is not None
+    (file,) = Path(running.executor._folder.name).iterdir()
+    running.close()
+    assert not file.exists()
+    alone = [outputs.reals for outputs in Runner(1).run(target, units(4), 400)]
+    assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_workers_end_with_the_process_that_started_them() -> None:
+    program = """
+import os, time
+from dpaudit.subjects import runner
+from dpaudit.subjects.executors import Workers
+
+workers = Workers(2)
+print(*{workers.submit(os.getpid).result() for _ in range(50)}, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        workers = [int(number) for number in process.stdout.readline().split()]
+        assert workers
+        process.kill()
+    end = time.monotonic() + 10
+    while any(psutil.pid_exists(number) for number in workers) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(psutil.pid_exists(number) for number in workers)
 
 
 @pytest.mark.usefixtures("pool")
@@ -98,15 +191,15 @@ def test_what_cannot_be_pickled_is_named() -> None:
             return [0] * size
 
     with pytest.raises(MechanismError, match="holds raised TypeError: cannot pickle"):
-        list(Runner(2).run(function_target(holds, "holds", "here"), units(4)))
+        list(Runner(2).run(function_target(holds, "holds", "here"), units(4), 400))
 
 
 def test_no_pool_for_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*args: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(Runner, "_pooled", never)
-    assert len(list(Runner(8).run(TARGET, units(20)))) == 20
+    monkeypatch.setattr(Runner, "workers", never)
+    assert len(list(Runner(8).run(TARGET, units(20), 2_000))) == 20
 
 
 @pytest.mark.parametrize(
@@ -232,7 +325,7 @@ def test_in_another_thread_the_limit_is_checked_before() -> None:
 def test_an_early_end_of_listening_is_fine() -> None:
     stream = Runner(1, 5.0).run(TARGET, units(3))
     next(stream)
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import pickle
 import re
 import sys
@@ -17,11 +18,11 @@ from audit_toys import Breaks, Response
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.errors import DatasetError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Outputs, merged
 from dpaudit.language import BOTTOM, Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.subjects import by_value, user_errors
-from dpaudit.subjects.target import MechanismTarget, function_target, instantiate, load_object, with_parameters
+from dpaudit.subjects.target import MechanismTarget, blocks, function_target, instantiate, load_object, with_parameters
 
 SEED = SeedSequence(5)
 
@@ -57,8 +58,46 @@ def _named(dataset: Any, rng: Generator, *, scale: float = 1.0) -> int:
 def test_forms(function: Any, vectorised: bool) -> None:
     target = function_target(function, "it", "here")
     assert target.vectorised is vectorised
-    assert (target.chunk is None) is vectorised
+    assert target.block == (100_000 if vectorised else 10)
     assert target.runs((0,), 7, SEED).counts == {0: 7}
+
+
+@pytest.mark.parametrize(
+    ("subject", "block"),
+    [(lambda data, rng: rng.normal(), 10), (lambda data, rng, size: rng.normal(size=size), 7),
+     (lambda data, rng: int(rng.integers(5)), 10), (lambda data, rng, size: rng.integers(5, size=size), 7),
+     (lambda data, rng: rng.spawn(1)[0].normal(), 10), (Response(), 7)],
+    ids=["reals", "reals at once", "counts", "counts at once", "spawned", "mechanism"],
+)
+def test_outputs_do_not_depend_on_which_are_made_together(
+    subject: Any, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpaudit.subjects.target.LARGE_BLOCK", 7)
+    monkeypatch.setattr(MechanismTarget, "block", 7)
+    mechanism = isinstance(subject, Mechanism)
+    target = MechanismTarget("it", "here", subject) if mechanism else function_target(subject, "it", "here")
+    assert target.block == block
+    seed = SeedSequence([3, 1, 4])
+    whole = target.runs((0, 1), 95, seed)
+    assert whole.runs == 95
+    for cuts in ([9], [1, 2], [3, 4, 5]):
+        ends = [0, *(block * cut for cut in cuts), 95]
+        parts = [target.runs((0, 1), end - begin, seed, begin) for begin, end in itertools.pairwise(ends)]
+        together = merged(parts)
+        assert list(together.each()) == list(whole.each())
+        if whole.first is not None:
+            assert together.first is not None
+            assert list(together.first.each()) == list(whole.first.each())
+    reals = [value for block in whole.blocks for value in block.tolist()]
+    assert len(reals) == len(set(reals)), "each block has a stream of its own"
+
+
+def test_blocks_have_seeds_of_their_own() -> None:
+    seeds = [seed for _, seed in blocks(1_000, SeedSequence([1, 2]), 0, 10)]
+    assert [size for size, _ in blocks(25, SeedSequence(7), 10, 10)] == [10, 10, 5]
+    assert len({tuple(seed.generate_state(4)) for seed in seeds}) == 100
+    spawned = {tuple(seed.generate_state(4)) for seed in SeedSequence([1, 2]).spawn(200)}
+    assert not spawned & {tuple(seed.generate_state(4)) for seed in seeds}, "nor those that a program spawns"
 
 
 class Callable3:

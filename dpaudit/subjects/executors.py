@@ -1,0 +1,174 @@
+"""Where units of samples run: worker processes of this machine, behind `concurrent.futures`.
+
+Order, windows, retries and what counts as a result are the runner's; moving bytes and processes is the executor's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from dpaudit.subjects import by_value
+
+if TYPE_CHECKING:
+    from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+T = TypeVar("T")
+INLINE = 32_768
+"""Bytes of a value that go with every call that needs it; larger ones are written to a file once."""
+KEPT = 16
+"""Values that a worker keeps for later calls."""
+LOOKS_AGAIN = 1.0
+"""Seconds between two looks of a worker whether the process that started it lives."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A value that many calls need, pickled by value; a worker unpickles it once.
+
+    Args:
+        key: hash of the content.
+        content: the bytes, if they are few.
+        path: the file of them, if they are not.
+    """
+
+    key: str
+    content: bytes | None
+    path: Path | None = None
+
+    def value(self) -> Any:
+        """The value, in a worker process."""
+        if self.key not in _KEPT:
+            content = self.path.read_bytes() if self.path is not None else self.content
+            assert content is not None
+            _KEPT[self.key] = unpacked(content)
+            if len(_KEPT) > KEPT:
+                _KEPT.popitem(last=False)
+        _KEPT.move_to_end(self.key)
+        return _KEPT[self.key]
+
+
+_KEPT = OrderedDict[str, Any]()
+
+
+def packed(value: object) -> bytes:
+    """A value for a worker process.
+
+    It is pickled by value, so that a user's file, a lambda or a notebook's function reaches the worker, and with
+    `sys.path`: the worker may have been started before a folder was added.
+    """
+    return pickle.dumps((list(sys.path), by_value.dumps(value)))
+
+
+def unpacked(content: bytes) -> Any:
+    """The value of `packed`, in a worker process."""
+    path, value = pickle.loads(content)
+    sys.path[:] = path
+    return pickle.loads(value)
+
+
+class Executor(Protocol):
+    """What a runner needs of worker processes.
+
+    Args:
+        capacity: calls that run at once.
+    """
+
+    capacity: int
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Have a function called in a worker; its arguments are pickled."""
+
+    def share(self, value: object) -> Shared:
+        """A value for the arguments of many calls."""
+
+    def restart(self) -> None:
+        """Begin anew after a worker has died; calls that were submitted are lost."""
+
+    def close(self) -> None:
+        """End the workers, whatever they do."""
+
+
+class Workers:
+    """Worker processes of this machine, started as they are needed; they end when this process does.
+
+    Args:
+        capacity: how many.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._pool: ProcessPoolExecutor | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Have a function called in a worker."""
+        if self._pool is None:
+            # most audits end before worker processes are worth their start, so that what starts them is imported then
+            from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+            each = str(max(1, (os.cpu_count() or 1) // self.capacity))
+            self._pool = ProcessPoolExecutor(
+                self.capacity, initializer=_end_with, initargs=(os.getpid(),),
+                env={name: each for name in _THREADS if name not in os.environ},
+            )
+        future: Future[T] = self._pool.submit(function, *args)
+        return future
+
+    def share(self, value: object) -> Shared:
+        """A value for the arguments of many calls."""
+        content = packed(value)
+        key = hashlib.sha256(content).hexdigest()
+        if len(content) <= INLINE:
+            return Shared(key, content)
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="dpaudit-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name) / key
+        path.write_bytes(content)
+        return Shared(key, None, path)
+
+    def restart(self) -> None:
+        """Begin anew."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, kill_workers=True)
+            self._pool = None
+
+    def close(self) -> None:
+        """End the workers."""
+        self.restart()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+def _end_with(parent: int) -> None:
+    """In a worker: end when the process that started it does; an interrupt is that process's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while _lives(parent):
+            time.sleep(LOOKS_AGAIN)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="dpaudit-parent").start()
+
+
+def _lives(process: int) -> bool:
+    if hasattr(os, "getppid") and os.name == "posix":
+        return os.getppid() == process
+    import psutil
+
+    return bool(psutil.pid_exists(process))
