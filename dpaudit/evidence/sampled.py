@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
@@ -169,7 +169,7 @@ def _count(
     delta = job.claim.delta
     if state.points is not None:
         learned = replace(learned, point=(min(job.claim.epsilon, MOST_EPSILON), delta))
-    parts = [_parts(size - before) for (_, size), before in zip(sizes, [0, *(size for _, size in sizes)], strict=False)]
+    parts = [_parts(size - before) for before, size in pairwise([0, *(size for _, size in sizes)])]
     planned = (Batch(track.pair, part, track.index, CERTIFY, batch) for batch, part in enumerate(chain(*parts)))
     draws = Draws(job, runner, planned, seed=seed, runs=2 * (job.runs - used), noted=state.monitor.note)
     try:

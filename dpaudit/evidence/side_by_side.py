@@ -58,12 +58,15 @@ def side_by_side(
         while running:
             with runner.limited(LIMIT_GRACE):
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-            for step in [each.result() for each in done]:
+            # what ended well before what a dead worker took along
+            for each in sorted(done, key=lambda each: each.exception() is not None):
+                step = each.result()
                 ended.add(step[0])
                 yield step
         return
     except BrokenExecutor:
         # a mechanism ended its process; run alone, the cases show which
+        pool.restart()
         left = [at for at in range(len(work)) if at not in ended]
     except TimeLimitError:
         # every worker has the same limit: those that do not react to it hang, with all signals ignored
@@ -76,13 +79,13 @@ def side_by_side(
     for at in left:
         try:
             with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                pool.restart()
                 _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline).result()
         except BrokenExecutor:
+            pool.restart()
             why = f"{work[at].job.target.name} ended its worker process."
             audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
         except TimeLimitError:
-            runner.close()
+            pool.restart()
             why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
             audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
         yield at, audit_result, seconds

@@ -108,7 +108,7 @@ class Runner:
         Args:
             target: what is run.
             units: read as they are needed.
-            runs: of all units together; None if there is no more than one process can do at once.
+            runs: of all units together; None where later units depend on what was taken, so that none runs ahead.
 
         Raises:
             TimeLimitError: the limit came; outputs yielded until then are good.
@@ -158,7 +158,7 @@ class Runner:
         while waiting:
             yield self.result(waiting.popleft())
 
-    def result(self, future: Future[_T], grace: float = 0.0) -> _T:
+    def result(self, future: Future[_T]) -> _T:
         """The result of a call.
 
         Raises:
@@ -167,12 +167,10 @@ class Runner:
         """
         left = self.left
         try:
-            with self.limited(grace):
-                return future.result(None if left is None else max(0.0, left + grace))
+            with self.limited():
+                return future.result(left)
         except TimeoutError:
-            if not future.done():
-                raise TimeLimitError(_LIMIT) from None
-            raise
+            raise TimeLimitError(_LIMIT) from None
 
     def close(self) -> None:
         """End the worker processes, if any: later ones must see the user's modules as they are then.
