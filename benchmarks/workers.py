@@ -18,8 +18,8 @@ from typing import Any
 from numpy.random import SeedSequence
 
 from dpaudit.evidence.sampling import batches
-from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import FunctionTarget, function_target
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import FunctionTarget, Unit, function_target
 
 ROUNDS = 40_000
 

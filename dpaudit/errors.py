@@ -68,6 +68,10 @@ class UnknownNameError(UsageError):
         super().__init__(f"There is no {kind} called {name!r}.{hint}")
 
 
+class ClusterError(DpauditError):
+    """A cluster cannot be used, or does not answer any more."""
+
+
 class ParameterError(UsageError, ValueError):
     """A parameter of a mechanism, distribution, claim or relation is outside its range."""
 

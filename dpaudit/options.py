@@ -143,6 +143,10 @@ SEED = Option(
 JOBS = Option(
     "jobs", "count", "Worker processes.", unset="all cores", setting=True, silent=True
 )
+CLUSTER = Option(
+    "cluster", "text", "Use the workers of a dask scheduler (tcp://host:8786) or of ray (ray, ray://host:10001).",
+    metavar="ADDRESS", unset="this machine", setting=True, silent=True,
+)
 PAIR = Option(
     "pair", "pair", "Two datasets: JSON lists, @FILE @FILE, or files (.csv, .parquet, .npy, .json).", panel="Datasets",
     metavar="D D′", test=True,
@@ -284,6 +288,7 @@ CHECK: tuple[Option, ...] = (
     EVIDENCE,
     SEED,
     JOBS,
+    CLUSTER,
 )
 SAMPLES: tuple[Option, ...] = (
     EPSILON.but(about="Test this ε; without it there is a bound and no verdict.", unset="no claim"),
@@ -329,6 +334,7 @@ VERIFY: tuple[Option, ...] = (
     PARAMETERS,
     TIME,
     JOBS,
+    CLUSTER,
 )
 WORST: tuple[Option, ...] = (
     DOMAIN.but(at="worst_case.domain"),
@@ -356,6 +362,7 @@ COMPARE: tuple[Option, ...] = (
     ALPHA,
     SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,
+    CLUSTER,
 )
 AT_MOST = Option(
     "stability", "text", "Claimed: inputs d steps apart give outputs at most C times d apart; 2, 0.5 or 1/3.",

@@ -8,6 +8,7 @@ Snapshots are files under `tests/snapshots/`; `pytest --update-snapshots` rewrit
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
@@ -25,6 +26,10 @@ pytest_plugins = "pytester"  # for tests of the pytest plugin, in folders and se
 # the same examples in every run: a test that fails for one reader fails for all
 settings.register_profile("dpaudit", derandomize=True, deadline=None)
 settings.load_profile("dpaudit")
+
+# what a test that was killed has left must not be what the next one reads
+os.environ["DPAUDIT_JOURNAL"] = "off"
+
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> list[str]:

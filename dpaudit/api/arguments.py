@@ -44,6 +44,21 @@ def in_pythons_words(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return said
 
 
+def cluster_address(given: object) -> str | None:
+    """The address of `cluster=`.
+
+    Raises:
+        UsageError: it is no cluster of dask, no client of one, and no address.
+    """
+    if given is None or isinstance(given, str):
+        return given
+    scheduler = getattr(given, "scheduler", None)
+    address = getattr(given, "scheduler_address", None) or getattr(scheduler, "address", None)
+    if not isinstance(address, str):
+        raise UsageError("cluster must be a dask cluster or client, or an address, such as tcp://host:8786 or ray.")
+    return address
+
+
 def pair_of(given: object) -> GivenPair:
     """The two datasets of `pair=`.
 

@@ -12,7 +12,7 @@ from dpaudit.results.given_data import GivenPair, Table
 from dpaudit.results.model import Result
 from dpaudit.subjects.command import Command
 
-_LEFT_OUT = frozenset({"jobs", "progress"})
+_LEFT_OUT = frozenset({"jobs", "cluster", "progress"})
 """What the result does not depend on."""
 _RECORDED = frozenset({"D_outputs", "Dprime_outputs", "blocks", "in_scores", "out_scores"})
 """What may be of any length, and is named instead."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
+from dpaudit.api.arguments import (
+    HOW_TO_CLAIM,
+    HOW_TO_PLACE,
+    ClaimLike,
+    Target,
+    cluster_address,
+    on_found_pairs,
+    pair_of,
+    stated_claim,
+)
 from dpaudit.api.arguments import in_pythons_words as _in_pythons_words
 from dpaudit.api.call_text import call_text
 from dpaudit.api.outcomes import Interrupted, refusal
@@ -44,6 +53,7 @@ class Settings(TypedDict, total=False):
     alpha: float
     seed: int
     jobs: int
+    cluster: object
     parameters: Mapping[str, object] | None
     certify: bool
     bits: bool
@@ -74,6 +84,7 @@ def audit(
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
+    cluster: object = None,
     parameters: Mapping[str, object] | None = None,
     certify: bool = False,
     bits: bool = False,
@@ -115,6 +126,8 @@ def audit(
         alpha: family-wise error rate over all audits, in (0, 0.5).
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
+        cluster: a dask cluster or client, the address of a dask scheduler ("tcp://host:8786") or of ray ("ray",
+            "ray://host:10001"), whose workers to use instead.
         parameters: fields of the mechanism to change.
         certify: use all samples, also after a refutation, for a sharper bound on ε.
         bits: count the low-order bits of floating-point outputs in the verdict.
@@ -153,6 +166,7 @@ def audit(
         call_time=call_time,
         read=read,
         jobs=jobs,
+        cluster=cluster_address(cluster),
         pair=None if placed is None else placed.datasets,
         data=described,
         container=placed.container if placed is not None else None if table is None else table.container,
@@ -355,6 +369,7 @@ def verify(
     relation: str | None = None,
     time: float | None = None,
     jobs: int = 1,
+    cluster: object = None,
     parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
 ) -> Result:
@@ -374,6 +389,8 @@ def verify(
         epsilon, delta, relation: parts of the claim; the mechanism's own where None.
         time: time limit in seconds.
         jobs: worker processes.
+        cluster: a dask cluster or client, the address of a dask scheduler ("tcp://host:8786") or of ray ("ray",
+            "ray://host:10001"), whose workers to use instead.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
@@ -391,6 +408,7 @@ def verify(
             targets=(target,),
             time=time,
             jobs=jobs,
+            cluster=cluster_address(cluster),
             **stated,
             data=data,
             parameters=dict(parameters or {}),
@@ -413,6 +431,7 @@ def compare(
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
+    cluster: object = None,
     progress: bool | None = None,
 ) -> Result:
     """Compare algorithms for one task on the same inputs, with the same claim.
@@ -426,6 +445,8 @@ def compare(
         alpha: family-wise error rate over all audits.
         seed: random seed; the same seed gives the same result.
         jobs: worker processes.
+        cluster: a dask cluster or client, the address of a dask scheduler ("tcp://host:8786") or of ray ("ray",
+            "ray://host:10001"), whose workers to use instead.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
@@ -444,6 +465,7 @@ def compare(
             runs=runs,
             time=time,
             jobs=jobs,
+            cluster=cluster_address(cluster),
             comparison=ComparisonSpec(name, tuple(sizes), tuple((parameters or {}).items())),
             call=call_text(compare, given),
             door="Python",

@@ -155,6 +155,36 @@ def doctor_command() -> None:
     raise typer.Exit(2 if ill else 0)
 
 
+@app.command("journal")
+def journal_command(
+    prune: Annotated[bool, typer.Option("--prune", help="Delete what is kept, or what is older than --days.")] = False,
+    days: Annotated[
+        float | None, typer.Option("--days", metavar="NUMBER", min=0.0, help="With --prune: age in days.")
+    ] = None,
+    export: Annotated[
+        str | None, typer.Option("--export", metavar="FILE", help="Copy the journal to a file, for another machine.")
+    ] = None,
+    add: Annotated[
+        str | None,
+        typer.Option("--add", metavar="FILE", help="Take over what an exported journal has; its samples are believed."),
+    ] = None,
+) -> None:
+    """List what is kept of commands that were interrupted, which go on from there when they are given again."""
+    from dpaudit.cli import journal
+
+    if prune + (export is not None) + (add is not None) > 1:
+        raise UsageError("Give one of --prune, --export and --add.")
+    if days is not None and not prune:
+        raise UsageError("--days goes with --prune.")
+    if prune:
+        text = journal.pruned(days or 0.0)
+    elif export is not None:
+        text = journal.exported(export)
+    else:
+        text = journal.added(add) if add is not None else journal.listed()
+    say(f"{text}\n")
+
+
 @app.command("list")
 def list_command(
     words: Annotated[
@@ -709,7 +739,7 @@ def replay_command(
         from dpaudit.cli.stability import replay_stability
 
         replay_stability(kept, outputs, quiet=quiet, verbose=verbose)
-    request = replace(Request.from_json(kept.request), jobs=workers(jobs))
+    request = replace(Request.from_json(kept.request), jobs=workers(jobs), cluster=None)
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
         result, failures = run(

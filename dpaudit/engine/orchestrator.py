@@ -10,16 +10,27 @@ from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from dpaudit.adversary import Pair
+from dpaudit.engine.kept_audits import KeptAudits
 from dpaudit.engine.prior_evidence import evidence_keys, prior_notes, untouched
 from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
-from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
+from dpaudit.errors import ClusterError, DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, first_calls, loss_figures, sampled, search, sequential, traced, worst_pair
 from dpaudit.evidence.aligned import align_noise
-from dpaudit.evidence.assumptions import INDEPENDENT, always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.assumptions import (
+    INDEPENDENT,
+    SEEDED,
+    always_fails,
+    examine,
+    refutation,
+    remarks,
+    repeated,
+    started,
+)
 from dpaudit.evidence.curves import curve_record
 from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
 from dpaudit.evidence.exact_evidence import exact_evidence
@@ -31,6 +42,7 @@ from dpaudit.evidence.recorded import dependence, examine_recorded
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.extras import installed_version
+from dpaudit.journal import Journal, location
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
@@ -66,6 +78,8 @@ from dpaudit.results.model import (
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents, RecordedEvidence
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
+from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.kept_samples import KeptSamples
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget
@@ -100,7 +114,8 @@ def check(
         UsageError and its kinds, before anything is run; TimeLimitError, if the time limit comes before that.
     """
     started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
-    runner = Runner(request.jobs, request.time, clock)
+    journal = Journal(command_line(request), location())
+    runner = Runner(request.jobs, request.time, clock, journal=journal, cluster=request.cluster)
     show_first_lines_again()
     try:
         # this imports what is named, which may never end
@@ -132,13 +147,23 @@ def check(
         )
 
     try:
+        if runner.cluster is not None:
+            # that there is none is said before anything is run
+            runner.workers()
         yield CheckStarted(len(every), request.seed, request.alpha)
         # α is shared in proportion to numbers of tests
         work = [
-            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "")
+            Work(
+                job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "",
+                None if journal.is_off else key.code if key else _code(job),
+            )
             for job in every
             for key in [keys.get(job.replay)]
         ]
+        kept = KeptAudits(journal, request, environment())
+        if len(work) > 1 and journal.is_there:
+            earlier = {one.job.replay: found for one in work if (found := kept.find(one)) is not None}
+            resumed = replace(resumed, ended={**earlier, **resumed.ended})
         while work:
             if work[0].job.replay in resumed.ended or work[0].job.replay in resumed.lost:
                 steps = _done(work.pop(0), request, resumed)
@@ -146,14 +171,16 @@ def check(
                 continue
             if resumed.interrupted:
                 raise KeyboardInterrupt
-            several = request.verify is None and runner.jobs > 1 and len(work) > 1
+            several = request.verify is None and runner.has_workers and len(work) > 1
             if several and time.monotonic() - clock > WORTH_A_POOL and all(one.job.target.portable for one in work):
-                steps = _side_by_side(work, request, runner)
+                steps = _side_by_side(work, request, runner, kept)
                 work = []
             else:
-                steps = _timed(work.pop(0), request, runner)
+                steps = _timed(work.pop(0), request, runner, kept if len(every) > 1 else None)
             yield from _recorded(steps, audits, utility, seconds)
         last = result()
+        if not any(one.crashed for one in last.every) and (runner.left is None or runner.left > 0):
+            kept.forget()
         if request.comparison is not None:
             last = timed(comparison_of(request.comparison), request.comparison, last)
     except KeyboardInterrupt:
@@ -161,7 +188,10 @@ def check(
         return
     finally:
         runner.close()
+        journal.close()
         forget()
+    if journal.trouble:
+        yield Notice(f"The journal {location()} was not used: {journal.trouble}.")
     yield CheckFinished(last)
 
 
@@ -220,7 +250,9 @@ def _done(work: Work, request: Request, resumed: Resumed) -> Generator[Event, No
         yield AuditFinished(_gave_up(request, work, error), 0.0)
 
 
-def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, None, None]:
+def _timed(
+    work: Work, request: Request, runner: Runner, kept: KeptAudits | None
+) -> Generator[Event, None, None]:
     """One case; of one that is interrupted, what it had until then.
 
     Raises:
@@ -233,6 +265,8 @@ def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, Non
         if (partial := _interrupted(work, request, runner, findings)) is not None:
             yield AuditFinished(partial, time.monotonic() - begun)
         raise
+    if kept is not None and not findings.cut_short:
+        kept.keep(work, audit, time.monotonic() - begun)
     yield AuditFinished(audit, time.monotonic() - begun)
 
 
@@ -246,29 +280,38 @@ def _interrupted(work: Work, request: Request, runner: Runner, findings: Finding
     return _result(job, request, findings, runner, work)
 
 
-def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
+def _side_by_side(
+    work: list[Work], request: Request, runner: Runner, kept: KeptAudits
+) -> Generator[Event, None, None]:
     """Several cases in parallel; events come in their order."""
     ended: dict[int, tuple[AuditResult, float]] = {}
-    finished = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
+    # workers of a cluster may not have this folder
+    path = location() if runner.cluster is None else None
+    alone = partial(_alone, request, runner.journal.command, path)
+    finished = side_by_side(work, alone, partial(_gave_up, request), runner)
     for place, one in enumerate(work):
         yield _started(one.job, runner)
         while place not in ended:
-            what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
+            what = f"{len(ended)} of {len(work)} cases done, {runner.workers().capacity} at once"
             yield Progress(len(ended), len(work), what, None)
             at, audit, seconds = next(finished)
             ended[at] = audit, seconds
+            if runner.left is None or runner.left > 0:
+                # a time limit may have cut it short otherwise
+                kept.keep(work[at], audit, seconds)
         yield AuditFinished(*ended[place])
 
 
-def _alone(request: Request, work: Work, runner: Runner) -> AuditResult:
-    """One case to its end, without its events."""
-    steps = _audit(work, request, runner, _begun(work))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            audit: AuditResult = end.value
-            return audit
+def _alone(request: Request, command: str, path: Path | None, work: Work, runner: Runner) -> AuditResult:
+    """One case to its end, without its events, in a worker process; what it draws is kept in the journal at `path`."""
+    with contextlib.closing(Journal(command, path)) as runner.journal:
+        steps = _audit(work, request, runner, _begun(work))
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                audit: AuditResult = end.value
+                return audit
 
 
 def _gave_up(request: Request, work: Work, error: MechanismError) -> AuditResult:
@@ -291,8 +334,24 @@ def _started(job: Job, runner: Runner | None = None) -> AuditStarted:
 def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> Steps:
     """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict.
 
-    What it finds is put into `findings` on the way.
+    What it finds is put into `findings` on the way, and into the journal, from which it is deleted at the end.
     """
+    runner.kept, runner.repeatable = None, False
+    try:
+        audit = yield from _evidence(work, request, runner, findings)
+        if runner.kept is not None:
+            if runner.kept.read:
+                yield Notice(f"{runner.kept.read:,} samples were drawn by an earlier run, which did not end.")
+            if not (findings.cut_short or findings.crashed):
+                runner.kept.forget()
+        return audit
+    finally:
+        if runner.kept is not None:
+            runner.kept.write()
+            runner.kept = None
+
+
+def _evidence(work: Work, request: Request, runner: Runner, findings: Findings) -> Steps:
     job = work.job
     yield _started(job, runner)
     if isinstance(job, UtilityJob):
@@ -312,6 +371,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             yield from _first_calls(job, request, work, findings, runner)
             findings.assumptions = _examined(job, request, runner)
+            _keep_samples(job, work, runner, findings)
             job = yield from traced.trace_pairs(job, runner, findings, seed=request.seed)
         match job:
             case WorstCaseSearch():
@@ -331,6 +391,10 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             yield from _sampled(job, request, work, findings, runner)
     except TimeLimitError:
         findings.cut_short = True
+    except ClusterError as error:
+        # no other case is to wait for it
+        runner.close()
+        runner.lost, findings.cut_short, findings.crash = error, True, error.at(request.door)
     except DpauditError as error:
         findings.crash = sentence(error.at(request.door), most=LONGEST_CRASH)
         findings.crashed = isinstance(error, MechanismError)
@@ -343,6 +407,26 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
     return _result(findings.job or job, request, findings, runner, work)
 
 
+def _keep_samples(job: PrivacyJob, work: Work, runner: Runner, findings: Findings) -> None:
+    """From now on samples are kept, if it is known that they follow from their seeds alone."""
+    target = job.target
+    if isinstance(target, MechanismTarget):
+        runner.repeatable = True
+    elif isinstance(target, FunctionTarget):
+        seeded = any(record.name == SEEDED and record.holds for record in findings.assumptions)
+        runner.repeatable = seeded and target.call_time is None and refutation(findings.assumptions) is None
+    if runner.repeatable and work.code is not None and not isinstance(target, RecordedTarget):
+        runner.kept = KeptSamples(runner.journal, target, work.code)
+
+
+def _code(job: Job) -> str | None:
+    """The key of what is audited; None where it has none."""
+    try:
+        return None if isinstance(job.target, RecordedTarget) else code_key(job.target.subject)
+    except NoKeyError:
+        return None
+
+
 def _sampled(
     job: PrivacyJob, request: Request, work: Work, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
@@ -352,6 +436,7 @@ def _sampled(
         findings.assumptions = _examined(job, request, runner)
         if refutation(findings.assumptions) is not None:
             return
+        _keep_samples(job, work, runner, findings)
     prior = request.prior.get(work.key)
     session, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
     recorded = job.target.recorded if isinstance(job, RecordedSamples) else None

@@ -29,10 +29,12 @@ class EvidenceKey:
     Args:
         text: equal for two cases if evidence about the one is evidence about the other.
         unknown: why it cannot be known what the mechanism computes; then `text` is random, and equal to no other.
+        code: `code_key` of the mechanism; None where it has none.
     """
 
     text: str
     unknown: str | None = None
+    code: str | None = None
 
 
 def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
@@ -58,7 +60,7 @@ def evidence_key(job: PrivacyJob, *, bits: bool) -> EvidenceKey:
     container = job.target.container if isinstance(job.target, FunctionTarget) else None
     handed = [] if container is None else [container.to_json()]
     text = json.dumps([job.target.name, code, claim, bits or job.bits, *limit, *handed])
-    return EvidenceKey(hashlib.sha256(text.encode()).hexdigest()[:16])
+    return EvidenceKey(hashlib.sha256(text.encode()).hexdigest()[:16], code=code)
 
 
 def evidence_keys(jobs: Sequence[PrivacyJob], request: Request, *, only: str | None = None) -> dict[str, EvidenceKey]:

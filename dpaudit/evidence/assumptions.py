@@ -49,9 +49,8 @@ from dpaudit.subjects import by_value
 from dpaudit.subjects.command import Command
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.global_seeds import global_seeds
-from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
-from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, Unit
 
 _Target = TypeVar("_Target", MechanismTarget, FunctionTarget)
 SEEDS = 2

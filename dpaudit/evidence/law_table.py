@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, TimeLimitError, UsageError
-from dpaudit.evidence.law_cache import KeptLaws, Part
+from dpaudit.evidence.kept_laws import KeptLaws, Part
 from dpaudit.evidence.symmetries import (
     Action,
     Orbits,
@@ -72,7 +72,7 @@ class LawTable:
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
         complete: False where the time limit came before the last dataset.
-        cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
+        cache: which rows were read from the journal, or why what was there was not used, in words; "" for neither.
         rounded: what the program rounded to doubles, on any of the datasets.
         doubles: why the program ran on doubles; "" where it ran on exact numbers.
         differing: a sentence about forms of outputs that are not the same on every dataset; "" for none.
@@ -145,7 +145,7 @@ def _table(
     about = hashlib.sha256(
         repr((key, action.records, _sources(mechanism), doubles)).encode("utf-8", "backslashreplace")
     )
-    kept = KeptLaws(about.hexdigest()[:32], [stop - start for start, stop in chunks])
+    kept = KeptLaws(runner.journal, about.hexdigest()[:32], [stop - start for start, stop in chunks])
     parts: dict[int, Part] = dict(kept.parts)
     done = 0
     try:
@@ -153,6 +153,7 @@ def _table(
             with runner.guarded(name):
                 same = _agrees(mechanism, part, firsts[slice(*chunks[i])], doubles)
             if not same:
+                kept.drop()
                 kept.refuse("its probabilities differ from those of this program")
                 parts.clear()
                 break
@@ -160,12 +161,11 @@ def _table(
         missing = [i for i in range(len(chunks)) if i not in parts]
         for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name, doubles):
             parts[missing[done]] = part
+            kept.keep(missing[done], part)
             done += 1
-            kept.keep(parts)
             ready = sum(len(part.low) for part in parts.values())
             yield Progress(ready, len(firsts), f"exact, {ready:,} of {len(firsts):,} datasets", None)
     except TimeLimitError:
-        kept.keep(parts, now=True)
         known = [at for i in sorted(parts) for at in range(*chunks[i])]
         there = [parts[i] for i in sorted(parts)]
         if not moves_all(action, there):
@@ -175,9 +175,6 @@ def _table(
             return replace(_joined(datasets, orbits, action, known, there, doubles), complete=False)
     except NotOnExact:
         kept.drop()
-        raise
-    except BaseException:
-        kept.keep(parts, now=True)
         raise
     ordered = [parts[i] for i in range(len(chunks))]
     if not moves_all(action, ordered):
@@ -208,7 +205,7 @@ def _parts(
     for chunk in chunks:
         rest = len(chunks) - done
         ahead = (time.monotonic() - begun) / max(1, done) * rest
-        if runner.jobs > 1 and rest > 1 and ahead > WORTH_A_POOL:
+        if runner.has_workers and rest > 1 and ahead > WORTH_A_POOL:
             break
         with runner.guarded(name):
             part = _laws(mechanism, chunk, cache)
@@ -285,11 +282,11 @@ def _possible(part: Part, at: int) -> dict[tuple[Hashable, str], tuple[float, fl
 def _from_cache(read: int, rows: int, trouble: str) -> str:
     """The use of the cache, as the end of a sentence."""
     if trouble:
-        return f"all computed, because a file in the cache of output distributions was refused: {trouble}"
+        return f"all computed, because output distributions in the journal were refused: {trouble}"
     if not read:
         return ""
     which = f"all {rows:,}" if read == rows else f"the first {read:,} of {rows:,}"
-    return f"{which} output distributions read from the cache of an interrupted run of the same program"
+    return f"{which} output distributions read from the journal of an interrupted run of the same program"
 
 
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:

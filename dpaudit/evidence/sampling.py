@@ -14,7 +14,8 @@ from dpaudit.adversary import Pair
 from dpaudit.interpret import Outputs
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.subjects.recorded import Followed
-from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import Unit
 
 SEARCH, LEARN, MINIMIZE, CERTIFY = range(4)
 """Phases of an audit; each has random streams of its own."""

@@ -14,7 +14,7 @@ from dpaudit.plans.job import Job
 from dpaudit.results.model import Audit, UtilityAudit
 from dpaudit.results.notes import Note
 from dpaudit.subjects.executors import Shared
-from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.runner import LOOKS, Runner
 from dpaudit.supervision import LIMIT_GRACE
 
 
@@ -27,12 +27,14 @@ class Work:
         alpha: its share of α.
         note: what is to be said of it whatever is found.
         key: what its e-value is evidence about.
+        code: `code_key` of what is audited, from before it ran; None where it has none, or nothing is kept.
     """
 
     job: Job
     alpha: float
     note: Note | None = None
     key: str = ""
+    code: str | None = None
 
 
 AuditResult: TypeAlias = Audit | UtilityAudit
@@ -45,7 +47,7 @@ GaveUp: TypeAlias = Callable[[Work, MechanismError], AuditResult]
 def side_by_side(
     work: Sequence[Work], audit: AuditOne, gave_up: GaveUp, runner: Runner
 ) -> Iterator[tuple[int, AuditResult, float]]:
-    """Audit cases on `runner.jobs` worker processes.
+    """Audit cases on worker processes.
 
     Yields:
         (place in `work`, its audit, seconds), in whatever order they end.
@@ -57,7 +59,8 @@ def side_by_side(
         running = {pool.submit(_one, at, one, deadline) for at, one in enumerate(shared)}
         while running:
             with runner.limited(LIMIT_GRACE):
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, running = wait(running, LOOKS, return_when=FIRST_COMPLETED)
+            pool.check()
             # what ended well before what a dead worker took along
             for each in sorted(done, key=lambda each: each.exception() is not None):
                 step = each.result()

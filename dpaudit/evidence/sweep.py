@@ -81,7 +81,7 @@ class Swept:
         symmetries: what they are called.
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
-        cache: what the cache of output distributions was used for, in words; "" where it was not.
+        cache: what the journal was used for, in words; "" where it was not.
         differing: as of a `LawTable`.
     """
 

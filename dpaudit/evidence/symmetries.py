@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import SymmetryError, TimeLimitError
-from dpaudit.evidence.law_cache import Part
+from dpaudit.evidence.kept_laws import Part
 from dpaudit.interpret import LawCache, NotOnExact, first_difference, interval_law
 from dpaudit.interpret.interval_ranges import cuts_of
 from dpaudit.interpret.range_laws import has_ranges

@@ -39,8 +39,8 @@ from dpaudit.results.reasons import (
 from dpaudit.results.refutation import misses
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson
-from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import MechanismTarget
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget, Unit
 from dpaudit.subjects.user_errors import described, sentence
 
 PARTS = 4

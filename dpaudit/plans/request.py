@@ -171,6 +171,7 @@ class Request:
         time: time limit in seconds; None for none.
         call_time: time limit for one call of a function; a timeout is an output. None for no limit.
         jobs: worker processes.
+        cluster: the address of a cluster whose workers to use instead (`dpaudit.subjects.clusters`).
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
         pairs: several pairs instead of `pair`, worst first; α covers all of them.
@@ -210,6 +211,7 @@ class Request:
     time: float | None = None
     call_time: float | None = None
     jobs: int = 1
+    cluster: str | None = None
     epsilon: float | None = None
     delta: float | None = None
     relation: str | None = None

@@ -36,8 +36,8 @@ from dpaudit.proofs.replay import Dataset, of_record, on_answers, put_in, varied
 from dpaudit.proofs.results import LowerBound, Refuted, Unknown, Unsupported
 from dpaudit.proofs.scopes import Answers, Domain, Records, Scope, Stream
 from dpaudit.stats.clopper_pearson import epsilon_lower, lower, upper
-from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import FunctionTarget, MechanismTarget
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Unit
 
 CONFIDENCE = 0.999
 """Of the bound."""

@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "seed": "it is set for the session: --dp-seed, or seed in [tool.dpaudit]",
     "alpha": "it is shared over all tests: --dp-alpha, or alpha in [tool.dpaudit]",
     "jobs": "it is set for the project: jobs in [tool.dpaudit]; pytest -n runs tests in parallel",
+    "cluster": "it is set for the project: cluster in [tool.dpaudit]",
     "evidence": "it is set for the session: --dp-evidence",
 }
 _WHERE = ("pair", "data")

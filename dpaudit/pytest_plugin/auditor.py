@@ -229,6 +229,7 @@ class Auditor(_Audits):
             time=words.pop("time", settings.time),
             call_time=words.pop("call_time", settings.call_time),
             jobs=settings.jobs,
+            cluster=settings.cluster,
             pair=None if placed_at is None else placed_at.datasets,
             data=described,
             container=placed_at.container if placed_at is not None else None if table is None else table.container,

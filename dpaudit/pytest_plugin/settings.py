@@ -29,6 +29,7 @@ class Settings:
         time: time limit of one audit, in seconds; None for none.
         call_time: how long one call of a function may take, where a test does not say; None for any time.
         jobs: worker processes of one audit.
+        cluster: the address of a cluster whose workers to use instead.
         bits: whether the low bits of doubles count in the verdict, where a test does not say.
         min_power: PASS needs runs that would have refuted so many times the claimed ε, where a test does not say.
         report: folder that reports are written to; None for none.
@@ -43,6 +44,7 @@ class Settings:
     time: float | None = None
     call_time: float | None = None
     jobs: int = 1
+    cluster: str | None = None
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
     report: Path | None = None
@@ -96,6 +98,7 @@ class Settings:
             time=chosen("time", None),
             call_time=values.get("call_time"),
             jobs=values.get("jobs", 1),
+            cluster=values.get("cluster"),
             bits=values.get("bits", False),
             min_power=values.get("min_power", DEFAULT_MIN_POWER),
             report=folder,

@@ -100,6 +100,11 @@ def code_key(subject: object) -> str:
     return hashlib.sha256(json.dumps([digest, versions, python]).encode()).hexdigest()
 
 
+def own_version() -> str:
+    """A hash of the parts of dpaudit that draw samples."""
+    return str(_version("dpaudit")[1])
+
+
 class _Walk:
     """One pass over everything that an object refers to; objects are numbered as they are met.
 
@@ -405,6 +410,14 @@ def _attribute(module: object, path: str) -> object:
 
 
 # --- libraries ---
+
+
+def is_of_library(module: str) -> bool:
+    """Whether a module is of Python, of an installed library or of dpaudit, and not of the user's project."""
+    return module.partition(".")[0] in _OWN or _distribution(module) is not None
+
+
+_OWN = frozenset({"dpaudit", "dpaudit_algorithms", "dpaudit_audits"})
 
 
 @functools.lru_cache(maxsize=4096)

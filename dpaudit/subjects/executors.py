@@ -5,9 +5,11 @@ Order, windows, retries and what counts as a result are the runner's; moving byt
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
+import queue
 import signal
 import sys
 import tempfile
@@ -41,8 +43,8 @@ class Shared:
 
     Args:
         key: hash of the content.
-        content: the bytes, if they are few.
-        path: the file of them, if they are not.
+        content: the bytes, if they go with every call.
+        path: the file of them, if they are many; with neither, the worker must have the value (`keep_value`).
     """
 
     key: str
@@ -50,15 +52,33 @@ class Shared:
     path: Path | None = None
 
     def value(self) -> Any:
-        """The value, in a worker process."""
+        """The value, in a worker process.
+
+        Raises:
+            NotHereError: it does not have it.
+        """
         if self.key not in _KEPT:
             content = self.path.read_bytes() if self.path is not None else self.content
-            assert content is not None
-            _KEPT[self.key] = unpacked(content)
-            if len(_KEPT) > KEPT:
-                _KEPT.popitem(last=False)
+            if content is None:
+                raise NotHereError(self.key)
+            keep_value(self.key, unpacked(content))
         _KEPT.move_to_end(self.key)
         return _KEPT[self.key]
+
+
+class NotHereError(Exception):
+    """A worker does not have a value, and was not given it."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def keep_value(key: str, value: object) -> None:
+    """Keep a value for later calls, in a worker process."""
+    _KEPT[key] = value
+    if len(_KEPT) > KEPT:
+        _KEPT.popitem(last=False)
 
 
 _KEPT = OrderedDict[str, Any]()
@@ -96,7 +116,14 @@ class Executor(Protocol):
         """A value for the arguments of many calls."""
 
     def restart(self) -> None:
-        """Begin anew after a worker has died; calls that were submitted are lost."""
+        """Begin anew after a worker has died, if calls that others do are lost with it."""
+
+    def check(self) -> None:
+        """Ask, now and then, whether the workers can still be reached.
+
+        Raises:
+            ClusterError: they cannot.
+        """
 
     def close(self) -> None:
         """End the workers, whatever they do."""
@@ -143,8 +170,15 @@ class Workers:
     def restart(self) -> None:
         """Begin anew."""
         if self._pool is not None:
+            # loky's thread looks for the calls of these numbers, which it has forgotten when it has killed the workers
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._pool._work_ids.get_nowait()
             self._pool.shutdown(wait=True, kill_workers=True)
             self._pool = None
+
+    def check(self) -> None:
+        """They are on this machine: a worker that dies is noticed."""
 
     def close(self) -> None:
         """End the workers."""

@@ -27,8 +27,7 @@ from dpaudit.interpret import Outputs
 from dpaudit.subjects import by_value
 from dpaudit.subjects.command import INSIDE, end_commands
 from dpaudit.subjects.foreign import USER_MODULE
-from dpaudit.subjects.runner import Unit
-from dpaudit.subjects.target import Target, module_of_file
+from dpaudit.subjects.target import Target, Unit, module_of_file
 
 PATIENCE = 30.0
 """Seconds for which an answer is awaited; a repeated call that hangs is ended then."""

@@ -11,17 +11,23 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from numpy.random import SeedSequence
 
-from dpaudit.errors import MechanismError, TimeLimitError
+from dpaudit.errors import ClusterError, MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs, merged
+from dpaudit.journal import WRITTEN_EVERY, Journal
 from dpaudit.language import Dataset
+from dpaudit.outputs.canonical import shown
+from dpaudit.outputs.plain_json import abridged
+from dpaudit.subjects.clusters import connected
 from dpaudit.subjects.command import end_commands
 from dpaudit.subjects.executors import Executor, Shared, Workers
+from dpaudit.subjects.kept_samples import KeptSamples
 from dpaudit.subjects.recorded import RecordedTarget
-from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, Unit
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
 
@@ -36,27 +42,14 @@ WINDOW = 8
 """Most tasks for each worker process that are not taken yet: a slow one at their head holds up no others."""
 QUEUED = 2
 """Most of them that are not done: a worker process has its next one at hand."""
+LOOKS = 10.0
+"""Seconds after which one looks whether workers can still be reached."""
+LATE, LATER = 1.0, 4.0
+"""A task is late after this many seconds, and this many times what such tasks take."""
 FOREVER = 1e8
 """Seconds beyond which a time limit is none; longer ones overflow timers."""
 INSIST = 0.5
 """Seconds after which a function that ignored the time limit is interrupted again."""
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Some runs on one dataset, with a seed of their own.
-
-    Args:
-        dataset: the argument of the runs.
-        runs: how many.
-        seed: of the first block of runs (`target.blocks`).
-        first: runs of the same seed that come before these.
-    """
-
-    dataset: Dataset
-    runs: int
-    seed: SeedSequence
-    first: int = 0
 
 
 @dataclass
@@ -75,6 +68,16 @@ class Runner:
     """Seconds that a run of a target took, the last time it was asked for some in this process."""
     unused: int = 0
     """Runs that worker processes have begun, or done, and that were not needed."""
+    journal: Journal = field(default_factory=lambda: Journal("", None))
+    """What an interrupted command has computed; by default nothing is kept."""
+    kept: KeptSamples | None = None
+    """What an interrupted audit has drawn, and what this one draws."""
+    repeatable: bool = False
+    """Whether outputs follow from the seeds alone, so that it does not matter if a call is made twice."""
+    cluster: str | None = None
+    """The address of a cluster whose workers to use, instead of some of this machine."""
+    lost: ClusterError | None = None
+    """Why the cluster is not used any more."""
     executor: Executor | None = None
     """Worker processes, from when they are worth their start."""
     _ready: list[Future[None]] = field(default_factory=list)
@@ -85,6 +88,11 @@ class Runner:
         if self.seconds is None or self.seconds >= FOREVER:
             return None
         return self.seconds - (time.monotonic() - self.started)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether worker processes may do something."""
+        return self.jobs > 1 or self.cluster is not None
 
     @contextlib.contextmanager
     def within(self, share: float) -> Iterator[None]:
@@ -114,11 +122,13 @@ class Runner:
             TimeLimitError: the limit came; outputs yielded until then are good.
             MechanismError: the target ended its worker process, or does not reach it.
         """
-        if self.jobs == 1 or runs is None or isinstance(target, RecordedTarget) or not target.portable:
+        workers = self.has_workers and runs is not None and target.portable
+        kept = self.kept is not None and self.kept.target is target
+        if isinstance(target, RecordedTarget) or runs is None or not (workers or kept):
             for unit in units:
                 yield self._here(target, unit)
             return
-        with contextlib.closing(_Ahead(self, target, units, runs)) as ahead:
+        with contextlib.closing(_Ahead(self, target, units, runs, workers=workers)) as ahead:
             yield from ahead.outputs()
 
     def _here(self, target: Target, unit: Unit) -> Outputs:
@@ -131,9 +141,15 @@ class Runner:
         return outputs
 
     def workers(self) -> Executor:
-        """The worker processes, until `close`."""
+        """The worker processes, until `close`.
+
+        Raises:
+            ClusterError: there is no cluster, or there was one and it does not answer.
+        """
         if self.executor is None:
-            self.executor = Workers(self.jobs)
+            if self.lost is not None:
+                raise self.lost
+            self.executor = Workers(self.jobs) if self.cluster is None else connected(self.cluster)
         return self.executor
 
     def are_ready(self) -> bool:
@@ -267,28 +283,58 @@ class _Task:
     """Parts of units, one after another in the plan, that a worker runs together."""
 
     parts: list[Unit]
-    future: Future[tuple[float, list[Outputs]]] | None = None
+    found: list[Outputs] | None = None
+    """Their outputs, of a task whose outputs are kept."""
+    futures: list[Future[tuple[float, list[Outputs]]]] = field(default_factory=list)
+    sent: float = 0.0
+    suspect: bool = False
+    """Whether it was lost with a worker that it may have ended."""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.done is not None and isinstance(self.done.exception(), BrokenExecutor)
 
     @property
     def runs(self) -> int:
         return sum(part.runs for part in self.parts)
 
     @property
+    def done(self) -> Future[tuple[float, list[Outputs]]] | None:
+        """The first of its calls that has ended well; if none will, one that has not."""
+        ended = [each for each in self.futures if each.done()]
+        good = next((each for each in ended if each.exception() is None), None)
+        return good or (ended[0] if len(ended) == len(self.futures) > 0 else None)
+
+    @property
     def is_done(self) -> bool:
-        return self.future is not None and self.future.done()
+        return self.found is not None or self.done is not None
 
 
 class _Ahead:
-    """Units on worker processes, a window ahead of what was taken."""
+    """Units in parts: those that are kept, and others here or on worker processes, a window ahead of what was taken.
+
+    Args:
+        runner, target, units: as of `Runner.run`.
+        runs: of all units together.
+        workers: whether worker processes can do them.
+    """
 
     def __init__(
-        self, runner: Runner, target: MechanismTarget | FunctionTarget, units: Iterable[Unit], runs: int
+        self, runner: Runner, target: MechanismTarget | FunctionTarget, units: Iterable[Unit], runs: int, *,
+        workers: bool,
     ) -> None:
-        self.runner, self.target, self.rest = runner, target, runs
+        self.runner, self.target, self.rest, self.workers = runner, target, runs, workers
+        self.kept = runner.kept if runner.kept is not None and runner.kept.target is target else None
         self.units, self.parts = iter(units), deque[Unit]()
         self.planned = deque[Unit]()
         """Units of which not all parts have been taken."""
         self.waiting = deque[_Task]()
+        self.arrived = SimpleQueue[tuple[_Task, Future[Any]]]()
+        """Calls that have ended, by threads of the executor."""
+        self.running = 0
+        """Calls that have not."""
+        self.over = False
+        """Whether there are no more units."""
         self.flying = self.taken = 0
         self.shared: dict[int, tuple[Dataset, Shared]] = {}
         self.begun = time.monotonic()
@@ -308,24 +354,30 @@ class _Ahead:
     def close(self) -> None:
         """Give up what nobody will take."""
         # what is submitted is begun: there are never more tasks than workers and their queue hold
-        self.runner.unused += sum(task.runs for task in self.waiting if task.future is not None)
+        self.runner.unused += sum(task.runs for task in self.waiting if task.futures)
         self.waiting.clear()
 
     def _parts(self) -> Iterator[tuple[int, Outputs]]:
         """(number of runs, outputs) of every part of a unit."""
-        while (unit := self._next(self._alone())) is not None:
-            if self._worth_workers() and self.runner.are_ready():
+        while (part := self._next(self._alone())) is not None:
+            unit, outputs = part
+            if outputs is None and self._worth_workers() and self.runner.are_ready():
                 self.parts.appendleft(unit)
                 yield from self.on_workers()
                 return
-            yield unit.runs, self.runner._here(self.target, unit)
+            if outputs is None:
+                begun = time.monotonic()
+                outputs = self.runner._here(self.target, unit)
+                if self.kept is not None:
+                    self.kept.keep(unit, outputs, time.monotonic() - begun)
+            yield unit.runs, outputs
             self._took(unit.runs)
 
     def _worth_workers(self) -> bool:
         """Whether there is enough to do for worker processes."""
         ahead = self.rest * self.runner.pace.get(self.target.name, 0.0)
         spent = time.monotonic() - self.begun
-        return ahead > WORTH_A_POOL and (self.runner.executor is not None or spent > WORTH_STARTING)
+        return self.workers and ahead > WORTH_A_POOL and (self.runner.executor is not None or spent > WORTH_STARTING)
 
     def _took(self, runs: int) -> None:
         self.taken += runs
@@ -333,49 +385,137 @@ class _Ahead:
 
     def _alone(self) -> int:
         """Runs of one part, where this process does them: it looks after each whether there are workers."""
-        if self.rest * self.runner.pace.get(self.target.name, 0.0) <= WORTH_A_POOL:
+        pace = self.runner.pace.get(self.target.name, 0.0)
+        if self.rest * pace <= WORTH_A_POOL:
             return self.rest
-        return self._together()
+        return self._together() if self.workers else max(1, round(WRITTEN_EVERY / pace))
 
     def _together(self) -> int:
         """Runs that take about as long as a task should."""
         pace = self.runner.pace.get(self.target.name, 0.0)
         return max(1, round(TASK / pace)) if pace else 1
 
-    def _next(self, most: int) -> Unit | None:
-        """The next part of a unit, of about so many runs, in whole blocks."""
+    def _next(self, most: int) -> tuple[Unit, Outputs | None] | None:
+        """The next part of a unit: one that is kept, with its outputs, or about so many runs, in whole blocks."""
         if not self.parts:
             if (unit := next(self.units, None)) is None:
+                self.over = True
                 return None
             self.planned.append(unit)
             self.parts.append(unit)
         unit = self.parts.popleft()
         block = self.target.block
-        size = max(1, most // block) * block
+        size, outputs = max(1, most // block) * block, None
+        if self.kept is not None:
+            place, outputs = self.kept.next(unit)
+            size = place.size if outputs is not None else min(size, place.size)
         if unit.runs <= size:
-            return unit
+            return unit, outputs
         self.parts.appendleft(replace(unit, runs=unit.runs - size, first=unit.first + size))
-        return replace(unit, runs=size)
+        return replace(unit, runs=size), outputs
 
     # --- on workers ---
 
     def on_workers(self) -> Iterator[tuple[int, Outputs]]:
         while True:
             try:
-                self._fill()
-                if not self.waiting:
+                self._look()
+                if not any(task.suspect for task in self.waiting):
+                    self._fill()
+                if not self.waiting and self.over:
                     return
-                assert self.waiting[0].future is not None
-                seconds, found = self.runner.result(self.waiting[0].future)
+                if self.waiting and self.waiting[0].suspect:
+                    self._try_alone(self.waiting[0])
+                if not self.waiting or not self.waiting[0].is_done:
+                    self._arrive()
+                    continue
+                found = self._found(self.waiting[0])
             except BrokenExecutor:
-                yield from self._one_by_one()
+                # what was lost with a worker is done one task at a time: the one that ends its worker alone did it
+                self.runner.workers().restart()
+                for task in self.waiting:
+                    task.suspect = task.is_lost
                 continue
             task = self.waiting.popleft()
             self.flying -= task.runs
-            self.runner.pace[self.target.name] = seconds / task.runs
             for part, outputs in zip(task.parts, found, strict=True):
                 self._took(part.runs)
                 yield part.runs, outputs
+
+    def _try_alone(self, task: _Task) -> None:
+        """Do a task again while nothing else is done.
+
+        Raises:
+            MechanismError: it ends its worker again.
+        """
+        task.futures, task.suspect = [], False
+        self._send(task)
+        try:
+            self.runner.result(task.futures[0])
+        except BrokenExecutor as error:
+            part = task.parts[0]
+            raise MechanismError(
+                f"{self.target.name} ended its worker process, twice, on {abridged(shown(part.dataset))} (seed "
+                f"{part.seed.entropy}, from sample {part.first} on)."
+            ) from error
+
+    def _found(self, task: _Task) -> list[Outputs]:
+        """The outputs of a task that is done.
+
+        Raises:
+            BrokenExecutor: its worker died; and what the target raised.
+        """
+        if task.found is not None:
+            return task.found
+        assert task.done is not None
+        seconds, found = task.done.result()
+        self.runner.pace[self.target.name] = seconds / task.runs
+        return found
+
+    def _arrive(self) -> None:
+        """Wait until a call has ended, and keep what it gave: it may be long before it is taken.
+
+        Raises:
+            TimeLimitError: the limit came.
+        """
+        late, left = self._late(), self.runner.left
+        with contextlib.suppress(Empty), self.runner.limited():
+            self._arrived(*self.arrived.get(timeout=min(LOOKS, late or LOOKS, LOOKS if left is None else left)))
+        self._look()
+        self.runner.workers().check()
+        if late is not None:
+            self._send_late_again()
+
+    def _look(self) -> None:
+        """Keep what has ended, without waiting."""
+        with contextlib.suppress(Empty):
+            while True:
+                self._arrived(*self.arrived.get_nowait())
+
+    def _arrived(self, task: _Task, future: Future[tuple[float, list[Outputs]]]) -> None:
+        self.running -= 1
+        if self.kept is not None and task.done is future and future.exception() is None:
+            seconds, found = future.result()
+            for part, outputs in zip(task.parts, found, strict=True):
+                self.kept.keep(part, outputs, seconds * part.runs / task.runs)
+
+    def _late(self) -> float | None:
+        """Seconds until one looks for tasks that are late; None where none is to be done twice."""
+        if not self.runner.repeatable or self.running >= self.runner.workers().capacity:
+            # whatever was idle would do fresh ones; a copy of what depends on more than its seed is another sample
+            return None
+        return max(LATE, LATER * TASK)
+
+    def _send_late_again(self) -> None:
+        """Where workers have nothing else to do, they do again what takes much longer than such tasks take."""
+        usual = self.runner.pace.get(self.target.name, 0.0)
+        for task in self.waiting:
+            if self.running >= self.runner.workers().capacity:
+                return
+            since = time.monotonic() - task.sent
+            if len(task.futures) == 1 and not task.is_done and since > max(LATE, LATER * usual * task.runs):
+                self.runner.unused += task.runs
+                self._send(task)
 
     def _fill(self) -> None:
         """Submit tasks up to the window's end."""
@@ -383,25 +523,39 @@ class _Ahead:
         together = self._together()
         window = max(self.taken, pool.capacity * min(together, self.target.block))
         while len(self.waiting) < WINDOW * pool.capacity and self.flying < window and (
-            sum(not task.is_done for task in self.waiting) < QUEUED * pool.capacity
+            self.running < QUEUED * pool.capacity
         ):
             # small tasks at first, and at the end: all workers have some
             most = max(1, min(together, self.rest // (4 * pool.capacity), window // (2 * pool.capacity)))
             parts: list[Unit] = []
+            kept: tuple[Unit, Outputs] | None = None
             while (some := most - sum(part.runs for part in parts)) > 0 and (part := self._next(some)) is not None:
-                parts.append(part)
-            if not parts:
+                unit, outputs = part
+                if outputs is not None:
+                    kept = unit, outputs
+                    break
+                parts.append(unit)
+            if parts:
+                self._add(_Task(parts))
+            if kept is not None:
+                self._add(_Task([kept[0]], [kept[1]]))
+            if not parts and kept is None:
                 return
-            self._submit(_Task(parts))
 
-    def _submit(self, task: _Task) -> None:
+    def _add(self, task: _Task) -> None:
         self.flying += task.runs
         self.waiting.append(task)
-        task.future = self._sent(task)
+        if task.found is None:
+            self._send(task)
 
-    def _sent(self, task: _Task) -> Future[Any]:
+    def _send(self, task: _Task) -> None:
         work = [(self._with_target(part.dataset), part.runs, part.seed, part.first) for part in task.parts]
-        return self.runner.workers().submit(_run, work)
+        future = self.runner.workers().submit(_run, work)
+        task.futures.append(future)
+        task.sent = time.monotonic()
+        self.running += 1
+        arrived = self.arrived
+        future.add_done_callback(lambda ended: arrived.put((task, ended)))
 
     def _with_target(self, dataset: Dataset) -> Shared:
         """The target and a dataset for workers."""
@@ -409,29 +563,6 @@ class _Ahead:
             with guarded(self.target.name):
                 self.shared[id(dataset)] = dataset, self.runner.workers().share((self.target, dataset))
         return self.shared[id(dataset)][1]
-
-    def _one_by_one(self) -> Iterator[tuple[int, Outputs]]:
-        """What was lost with a worker, one task at a time: the one that ends its worker alone did it.
-
-        Raises:
-            MechanismError: a task did.
-        """
-        tasks = list(self.waiting)
-        self.waiting.clear()
-        self.runner.workers().restart()
-        for task in tasks:
-            self.flying -= task.runs
-            future = task.future
-            if future is None or not future.done() or future.exception() is not None:
-                task.future = self._sent(task)
-            try:
-                assert task.future is not None
-                _, found = self.runner.result(task.future)
-            except BrokenExecutor as error:
-                raise MechanismError(f"{self.target.name} ended its worker process.") from error
-            for part, outputs in zip(task.parts, found, strict=True):
-                self._took(part.runs)
-                yield part.runs, outputs
 
 
 _LIMIT = "The time limit ran out"

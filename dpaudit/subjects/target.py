@@ -63,6 +63,23 @@ def blocks(size: int, seed: SeedSequence, first: int, block: int) -> Iterator[tu
 
 
 @dataclasses.dataclass(frozen=True)
+class Unit:
+    """Some runs on one dataset, with a seed of their own.
+
+    Args:
+        dataset: the argument of the runs.
+        runs: how many.
+        seed: of the first block of runs (`target.blocks`).
+        first: runs of the same seed that come before these.
+    """
+
+    dataset: Dataset
+    runs: int
+    seed: SeedSequence
+    first: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class MechanismTarget:
     """A mechanism in dpaudit's language under audit; it has output distributions, a ledger and a card.
 

@@ -95,7 +95,7 @@ def test_what_cannot_be_sent_stays_here() -> None:
     target = dpaudit.subjects.target.function_target(slow, "slow", "here")
     runner = dpaudit.subjects.runner.Runner(2)
     runner.pace["slow"] = 100.0
-    units = [dpaudit.subjects.runner.Unit([0], 3, dpaudit.subjects.target.SeedSequence(i)) for i in range(3)]
+    units = [dpaudit.subjects.target.Unit([0], 3, dpaudit.subjects.target.SeedSequence(i)) for i in range(3)]
     assert [outputs.runs for outputs in runner.run(target, units, 9)] == [3, 3, 3]
 
 

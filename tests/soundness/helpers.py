@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ import dpaudit
 from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.interpret import Outputs
+from dpaudit.language import Categorical, Claim, Mechanism, exp
 from dpaudit.results.model import Audit
 from dpaudit.subjects.target import FunctionTarget
 
@@ -124,3 +126,22 @@ def kernel_sampled(seed: int, *, alpha: float, runs: int) -> dict[str, Any]:
         "way": way, "verdict": verdict, "wrong": wrong, "lower": audit.epsilon_lower, "exact": float(exact),
         "claim": claim, **told,
     }
+
+
+@dataclass(frozen=True)
+class Rows(Mechanism):
+    """Releases one bit of its row by randomised response at `epsilon`; claims ε = 1."""
+
+    epsilon: float = 2.0
+
+    @property
+    def claim(self) -> Claim:
+        """What it claims."""
+        return Claim(1.0)
+
+    def run(self, dataset: Any) -> Generator[Any, Any, Any]:
+        """Its program."""
+        bit = int(dataset[0])
+        flip = 1 / (1 + exp(self.epsilon))
+        flipped = yield Categorical((0, 1), (1 - flip, flip))
+        return ("bit", bit ^ flipped)

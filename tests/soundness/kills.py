@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from dpaudit import journal
 from dpaudit.cli import commands, console_script
-from dpaudit.evidence import law_cache
 from dpaudit.results import json_form
 from dpaudit.results.model import Result, Verdict
 
@@ -256,13 +256,16 @@ def _start(
     try:
         os.setpgid(0, 0)
         os.chdir(folder)
-        os.environ |= {"HOME": str(folder / "home"), "DPAUDIT_STORE": str(folder / "store.sqlite3")}
+        os.environ |= {
+            "HOME": str(folder / "home"), "DPAUDIT_STORE": str(folder / "store.sqlite3"),
+            "DPAUDIT_JOURNAL": str(folder / "journal.sqlite3"),
+        }
         for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
             os.environ.pop(name, None)
         sys.stdout = io.TextIOWrapper(io.FileIO(os.devnull, "w"))
         sys.stderr = io.TextIOWrapper(io.FileIO("err.txt", "a"))
-        # keep output distributions as often as can be, so that there is much to kill
-        law_cache.KEPT_EVERY = 0.0
+        # write the journal as often as can be, so that there is much to kill
+        journal.WRITTEN_EVERY = journal.WRITTEN_FROM = 0.0
         sys.argv = ["dpaudit", *line.split()]
         made = _armed(at)
         try:

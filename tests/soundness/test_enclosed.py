@@ -25,10 +25,11 @@ import dpaudit.language as language
 from dpaudit.adversary import Pair
 from dpaudit.evidence.density import losses_of
 from dpaudit.evidence.exact import compare, enclosed, evidence
-from dpaudit.evidence.law_cache import KeptLaws, Part
+from dpaudit.evidence.kept_laws import KeptLaws, Part
 from dpaudit.evidence.success import exactly
 from dpaudit.interpret import LawCache, interval_law, interval_laws
 from dpaudit.interpret.parameters import exact_mechanism
+from dpaudit.journal import Journal
 from dpaudit.language import Claim, IntegerRange, Laplace, Mechanism, Multiset, Program, Trial
 from dpaudit.language.distributions import Bernoulli, Gaussian
 from dpaudit.plans import registry
@@ -653,16 +654,16 @@ def test_only_a_program_that_rounds_nothing_is_proved_and_files_say_so() -> None
 
 
 @pytest.mark.parametrize("notes", [(), ("the double 0.1, which was passed to a draw",)])
-def test_the_cache_of_output_distributions_keeps_what_was_rounded(
+def test_the_journal_keeps_what_was_rounded(
     notes: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     half = np.full((1, 2), 0.5)
-    kept = KeptLaws("key", [1])
-    kept._any = True
-    kept.keep({0: Part((0, 1), ("", ""), half, half, notes)}, now=True)
-    read = KeptLaws("key", [1])
+    journal = Journal("dpaudit verify", tmp_path / "journal.sqlite3")
+    KeptLaws(journal, "key", [1]).keep(0, Part((0, 1), ("", ""), half, half, notes))
+    journal.write()
+    read = KeptLaws(journal, "key", [1])
+    journal.close()
     assert read.trouble == ""
     assert read.parts[0].rounded == notes
 

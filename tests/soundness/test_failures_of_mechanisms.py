@@ -20,8 +20,8 @@ from dpaudit.language import BOTTOM, Bernoulli, Categorical, Claim, Laplace, Mec
 from dpaudit.language.symmetry import Symmetry
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results.model import Audit, Verdict
-from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import function_target
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import Unit, function_target
 
 Program = Generator[Any, Any, Any]
 VALUE, KEY = Raised("ValueError"), Raised("KeyError")

@@ -6,8 +6,6 @@ import errno
 import io
 import json
 import os
-import pickle
-import random
 import resource
 import shlex
 import stat
@@ -15,13 +13,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from helpers import Rows
 from rich.console import Console
 
 from dpaudit import whole_files
@@ -29,12 +27,6 @@ from dpaudit.cli import commands
 from dpaudit.cli.run import audit_texts
 from dpaudit.engine import orchestrator
 from dpaudit.errors import ReportError
-from dpaudit.evidence import law_cache, law_table
-from dpaudit.evidence.law_cache import KeptLaws, Part
-from dpaudit.evidence.sweep import Swept, exceeds, sweep
-from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism, exp
-from dpaudit.outputs.ranges import IntegerRange
-from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
 from dpaudit.report import files, html, sarif
 from dpaudit.report.console import ConsoleReporter
@@ -43,7 +35,6 @@ from dpaudit.report.html import to_html
 from dpaudit.results import json_form
 from dpaudit.results.earlier import with_earlier
 from dpaudit.results.model import Audit, Result, Verdict
-from dpaudit.subjects.runner import Runner
 from dpaudit.whole_files import encoded, refuse_unwritable_file, write_file
 
 OLD, NEW = "the old one\n", "the new one, which is longer\n" * 3000
@@ -177,285 +168,6 @@ def test_what_killed_writers_left_is_removed_an_hour_later(tmp_path: Path) -> No
             os.utime(path, (1e9, 1e9))
     write_file(tmp_path / "r.json", NEW)
     assert (old.exists(), fresh.exists(), foreign.exists()) == (False, True, True)
-
-
-# -- the cache of output distributions
-
-E = np.e
-
-
-@dataclass(frozen=True)
-class Rows(Mechanism):
-    """Releases one bit of its row by randomised response at `epsilon`; claims ε = 1."""
-
-    epsilon: float = 2.0
-
-    @property
-    def claim(self) -> Claim:
-        """What it claims."""
-        return Claim(1.0)
-
-    def run(self, dataset: Any) -> Generator[Any, Any, Any]:
-        """Its program."""
-        bit = int(dataset[0])
-        flip = 1 / (1 + exp(self.epsilon))
-        flipped = yield Categorical((0, 1), (1 - flip, flip))
-        return ("bit", bit ^ flipped)
-
-
-SCOPE = Scope((0, 1), 5, ordered=True)
-SIZES = [4, 8, 16, 4]
-
-
-def swept(mechanism: Mechanism | None = None) -> Swept:
-    """A sweep of the scope, with what the cache has."""
-    law_table.forget()
-    steps = sweep(mechanism or Rows(), SCOPE, Claim(1.0), Runner(), "rows")
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        law_table.forget()
-        found: Swept = end.value
-        return found
-
-
-def interrupted(monkeypatch: pytest.MonkeyPatch, folder: Path, mechanism: Mechanism | None = None) -> Path:
-    """A sweep that is interrupted after three of four parts; the file that it leaves in the cache."""
-    laws, made = law_table._laws, [0]
-
-    def counting(*args: Any) -> Any:
-        made[0] += 1
-        if made[0] > 3:
-            raise KeyboardInterrupt
-        return laws(*args)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(law_cache, "KEPT_EVERY", 0.0)
-        patch.setattr(law_table, "_laws", counting)
-        with pytest.raises(KeyboardInterrupt):
-            swept(mechanism)
-    (file,) = (folder / ".cache" / "dpaudit" / "laws").iterdir()
-    return file
-
-
-def test_what_was_kept_is_used_and_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = swept()
-    assert expected.cache == ""
-    file = interrupted(monkeypatch, home)
-    found = swept()
-    assert found.cache.startswith("the first 28 of 32 output distributions read from the cache")
-    assert replace(found, cache="") == expected
-    assert not file.exists(), "what is complete needs no file any more"
-    assert expected.worst is not None
-    assert exceeds(expected.worst, Claim(1.0))
-
-
-class Bomb:
-    """Runs code where it is unpickled."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Path.write_text, (Path(os.environ["HOME"]) / "ran", "code ran")
-
-
-def _private(parts: int) -> dict[int, Any]:
-    """Parts that say that the mechanism gives the same on every dataset: the claim would be proved."""
-    half = [np.full((size, 2), 0.5) for size in SIZES[:parts]]
-    return {i: Part((("bit", 0), ("bit", 1)), ("", ""), low, low) for i, low in enumerate(half)}
-
-
-def _archive(parts: dict[int, Any]) -> bytes:
-    return law_cache._packed(parts)
-
-
-def _headed(payload: bytes, checksum: str = "0" * 64, version: Any = law_cache.VERSION) -> bytes:
-    return json.dumps({"format": law_cache.FORMAT, "version": version, "checksum": checksum}).encode() + b"\n" + payload
-
-
-def _objects() -> bytes:
-    """A numpy archive with a pickle in it."""
-    archive = io.BytesIO()
-    np.savez(archive, allow_pickle=True, **{"0.outcomes": np.array([Bomb()], dtype=object)})  # type: ignore[arg-type]
-    return archive.getvalue()
-
-
-def _signed(payload: bytes, secret: bytes, key: str) -> bytes:
-    import hashlib
-    import hmac
-
-    about = f"{law_cache.FORMAT} {law_cache.VERSION} {key}\n".encode()
-    return _headed(payload, hmac.new(secret, about + payload, hashlib.sha256).hexdigest())
-
-
-FORGERIES: dict[str, Callable[[bytes, str], bytes]] = {
-    "nothing": lambda good, key: b"",
-    "a pickle that runs code": lambda good, key: pickle.dumps(Bomb()),
-    "a pickle of the old form": lambda good, key: pickle.dumps(_private(4)),
-    "noise": lambda good, key: random.Random(1).randbytes(5000),
-    "half of it": lambda good, key: good[: len(good) // 2],
-    "its last byte is gone": lambda good, key: good[:-1],
-    "more than it": lambda good, key: good + b"\0",
-    "a later version": lambda good, key: good.replace(b'"version": 3', b'"version": 4'),
-    "no version": lambda good, key: good.replace(b'"version"', b'"verzion"'),
-    "a header that is nested too deeply": lambda good, key: b"[" * 100_000 + b"\n",
-    "a header that is no object": lambda good, key: b"3\n" + good,
-    "another law, unsigned": lambda good, key: _headed(_archive(_private(3))),
-    "another law under the old checksum": lambda good, key: good.partition(b"\n")[0] + b"\n" + _archive(_private(3)),
-    "another law, signed with no key": lambda good, key: _signed(_archive(_private(3)), b"", key),
-    "another law, signed with another key": lambda good, key: _signed(_archive(_private(3)), bytes(32), key),
-    "objects in an archive": lambda good, key: _headed(_objects()),
-}
-
-
-@pytest.mark.slow(fast=["nothing", "a pickle that runs code", "a later version", "another law, *"])
-@pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_or_damaged_file_is_refused_reported_and_made_again(
-    name: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = interrupted(monkeypatch, home)
-    file.write_bytes(FORGERIES[name](file.read_bytes(), file.stem))
-    found = swept()
-    assert "a file in the cache of output distributions was refused" in found.cache
-    assert found.worst is not None
-    assert exceeds(found.worst, Claim(1.0)), "the claim is wrong whatever a file says"
-    assert not (home / "ran").exists()
-    assert swept().cache == "", "the file is gone"
-
-
-def test_no_byte_of_the_file_can_be_changed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = interrupted(monkeypatch, home)
-    good = file.read_bytes()
-    key, rng = file.stem, random.Random(20)
-    sizes = SIZES
-    assert len(KeptLaws(key, sizes).parts) == 3
-    for _ in range(200):
-        at, bit = rng.randrange(len(good)), 1 << rng.randrange(8)
-        file.write_bytes(good[:at] + bytes([good[at] ^ bit]) + good[at + 1 :])
-        assert KeptLaws(key, sizes).parts == {}, f"byte {at}"
-    file.write_bytes(good)
-    assert len(KeptLaws(key, sizes).parts) == 3
-    assert KeptLaws(key, [3, 8, 16, 4]).trouble, "it is about other datasets"
-
-
-def test_a_file_of_another_table_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mechanism that keeps the claim has honest laws; they are not those of the one that does not."""
-    honest = interrupted(monkeypatch, home, Rows(1.0))
-    content = honest.read_bytes()
-    honest.unlink()
-    file = interrupted(monkeypatch, home)
-    assert file.name != honest.name
-    file.write_bytes(content)
-    found = swept()
-    assert "refused" in found.cache
-    assert found.worst is not None
-    assert exceeds(found.worst, Claim(1.0))
-
-
-def test_laws_that_are_signed_but_are_not_the_programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the program was changed in a way that its key does not see: one law of every part is computed again."""
-    file = interrupted(monkeypatch, home)
-    with monkeypatch.context() as patch:
-        patch.setattr(law_cache, "KEPT_EVERY", 0.0)
-        kept = KeptLaws(file.stem, SIZES)
-        kept.keep(_private(3))
-    assert len(KeptLaws(file.stem, SIZES).parts) == 3
-    found = swept()
-    assert "its probabilities differ from those of this program" in found.cache
-    assert found.worst is not None
-    assert exceeds(found.worst, Claim(1.0))
-
-
-def test_a_key_that_others_can_read_signs_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted(monkeypatch, home)
-    key = home / ".local" / "state" / "dpaudit" / "cache.key"
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    before = key.read_bytes()
-    key.chmod(0o644)
-    assert "refused" in swept().cache
-    interrupted(monkeypatch, home)
-    assert key.read_bytes() != before
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    assert "read from the cache" in swept().cache
-
-
-def _no_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "")
-
-
-def _home_is_a_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (home / "file").write_text("")
-    monkeypatch.setenv("HOME", str(home / "file"))
-
-
-def _cache_is_a_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (home / ".cache").write_text("")
-
-
-def _nothing_can_be_written(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # the permissions of a folder do not bind root
-    def fails(*args: Any, **more: Any) -> Any:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(law_cache, "write_file", fails)
-
-
-def _cache_is_relative(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(home / "missing"))
-    monkeypatch.setenv("XDG_CACHE_HOME", "here")
-    monkeypatch.setenv("XDG_STATE_HOME", "here")
-
-
-@pytest.mark.parametrize(
-    "without", [_no_home, _home_is_a_file, _cache_is_a_file, _nothing_can_be_written, _cache_is_relative]
-)
-def test_nothing_depends_on_the_cache(
-    without: Callable[[Path, pytest.MonkeyPatch], None], home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    expected = swept()
-    without(home, monkeypatch)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(law_cache, "KEPT_EVERY", 0.0)
-    assert swept() == expected
-    assert not list(tmp_path.rglob("*.laws"))
-    assert not list(tmp_path.rglob("*.tmp"))
-
-
-@pytest.mark.parametrize("kind", ["folder", "pipe"])
-def test_what_is_no_file_is_left_alone(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = swept()
-    file = interrupted(monkeypatch, home)
-    file.unlink()
-    (os.mkdir if kind == "folder" else os.mkfifo)(file)
-    monkeypatch.setattr(law_cache, "KEPT_EVERY", 0.0)
-    found = swept()
-    assert "it is no file" in found.cache
-    assert replace(found, cache="") == expected
-
-
-@dataclass(frozen=True)
-class Own:
-    """An outcome that only its class can make."""
-
-    x: int
-
-
-def test_outcomes_come_back_as_they_were(home: Path) -> None:
-    values: list[Any] = [
-        *(None, True, 1, -1, 2**5000, 1.5, -0.0, 5e-324, float("inf"), "", "x\ud800", "1", b"", b"\xff", (), BOTTOM),
-        *((1, (2.0, "a", None)), frozenset({1, (2,)}), IntegerRange(3, 2**70), (BOTTOM, (True, 0))),
-    ]
-    for value in values:
-        part = Part((value, "other"), ("", "list"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]))
-        ((again, other), forms, low, high, _) = law_cache._unpacked(law_cache._packed({0: part}))[0]
-        assert law_cache._typed(again) == law_cache._typed(value)
-        assert (other, forms, low.tolist(), high.tolist()) == ("other", ("", "list"), [[0.25, 0.75]], [[0.25, 0.75]])
-    kept = KeptLaws("0" * 32, [1])
-    for value in (Own(1), (1, Own(2)), np.float32(1.0)):
-        with pytest.raises(law_cache._NotPlainError):
-            law_cache._packed({0: Part((value,), ("",), np.ones((1, 1)), np.ones((1, 1)))})
-    kept._written = -1e9
-    kept.keep({0: Part((Own(1),), ("",), np.ones((1, 1)), np.ones((1, 1)))})
-    assert not list(home.rglob("*.laws")), "what cannot be told from its parts is not kept"
 
 
 # -- the command line

@@ -21,8 +21,7 @@ from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Symmetry
 from dpaudit.outputs.failures import raised
 from dpaudit.outputs.form import MOST_FORMS, Form, Forms, form
 from dpaudit.results.model import Verdict
-from dpaudit.subjects.runner import Unit
-from dpaudit.subjects.target import function_target
+from dpaudit.subjects.target import Unit, function_target
 
 PAIR: tuple[Any, Any] = ([1], [0])
 Point = namedtuple("Point", "x y")

@@ -26,7 +26,8 @@ from dpaudit.plans.request import Request
 from dpaudit.results.model import Audit, EvidenceKind, Result, Verdict
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.stats import clopper_pearson
-from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import Unit
 from dpaudit.testing import LeakyResponse, RoundedLaplaceSum
 
 

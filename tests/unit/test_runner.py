@@ -20,8 +20,8 @@ from numpy.random import Generator, SeedSequence
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.subjects import runner
 from dpaudit.subjects.executors import Workers
-from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import MechanismTarget, function_target, load_object
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget, Unit, function_target, load_object
 
 
 def units(number: int, runs: int = 100) -> list[Unit]:

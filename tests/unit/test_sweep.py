@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from flint import arb
 
 from dpaudit.adversary import every_pair
-from dpaudit.evidence import law_cache, law_table
+from dpaudit.evidence import kept_laws, law_table
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.interpret import LawCache, align, interval_law, law
 from dpaudit.language import ADD_REMOVE_ONE, Categorical, Claim, Mechanism, Multiplicity
@@ -131,41 +130,6 @@ def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         runner.close()
 
 
-def test_laws_computed_before_an_interruption_are_found_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(law_cache, "KEPT_EVERY", 0.0)
-    mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12, reduced=False)
-    computed: list[int] = []
-    laws = law_table._laws
-
-    def counting(*args: Any) -> Any:
-        computed.append(len(args[1]))
-        if len(computed) == 4:
-            raise KeyboardInterrupt
-        return laws(*args)
-
-    monkeypatch.setattr(law_table, "_laws", counting)
-    with pytest.raises(KeyboardInterrupt):
-        swept(mechanism, scope, Claim(0.7))
-    first = sum(computed[:3])
-    laws_kept = tmp_path / "dpaudit" / "laws"
-    assert len(list(laws_kept.iterdir())) == 1
-    computed.append(0)
-    found = swept(mechanism, scope, Claim(0.7))
-    # of each of three parts one law is computed again, to hold it against what was read
-    assert computed[5:8] == [1, 1, 1]
-    assert sum(computed[8:]) == 91 - first
-    assert f"the first {first} of 91 output distributions read from the cache" in found.cache
-    # what is complete needs no file any more
-    assert not list(laws_kept.iterdir())
-    monkeypatch.undo()
-    law_table.forget()
-    assert replace(found, cache="") == swept(mechanism, scope, Claim(0.7))
-
-
 @pytest.mark.slow
 def test_laws_in_spans_are_cut_alike() -> None:
     """Each dataset cuts 2^64 solutions elsewhere; the worst pair is that of brute force all the same."""
@@ -182,18 +146,17 @@ def test_laws_in_spans_are_cut_alike() -> None:
         assert found.delta == pytest.approx(delta, rel=1e-9, abs=1e-12)
 
 
-def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """The algorithm's file has changed since the interruption."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     mechanism, scope = ExponentialMechanism(0.6, THREE), Scope((0, 1, 2), 9)
     seen: list[str] = []
-    kept = law_cache.KeptLaws.__init__
+    kept = kept_laws.KeptLaws.__init__
 
-    def noting(self: Any, key: str, sizes: Any) -> None:
+    def noting(self: Any, journal: Any, key: str, sizes: Any) -> None:
         seen.append(key)
-        kept(self, key, sizes)
+        kept(self, journal, key, sizes)
 
-    monkeypatch.setattr(law_cache.KeptLaws, "__init__", noting)
+    monkeypatch.setattr(kept_laws.KeptLaws, "__init__", noting)
     for size in (1, 1, 2):
         law_table.forget()
         monkeypatch.setattr(law_table, "_sources", lambda _, size=size: [("algorithm.py", str(size))])

@@ -1,0 +1,88 @@
+"""Outputs as bytes, and back: numbers as they lie in memory, all else as JSON; nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.interpret.sample import Outputs
+from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.form import Form, Forms, Frequent
+from dpaudit.outputs.plain_values import decoded, encoded
+from dpaudit.stats.arrays import FloatArray
+
+_LITTLE = np.dtype("<f8")
+
+
+def to_bytes(outputs: Outputs) -> bytes:
+    """Outputs as bytes.
+
+    Raises:
+        NotPlainError: an outcome is an object of a class that is not dpaudit's.
+    """
+    blocks: list[FloatArray] = []
+    head = json.dumps(_described(outputs, blocks)).encode()
+    return b"".join([len(head).to_bytes(8, "little"), head, *(_numbers(block) for block in blocks)])
+
+
+def from_bytes(content: bytes) -> Outputs:
+    """The outputs of `to_bytes`.
+
+    Raises:
+        ValueError, TypeError, KeyError, IndexError: they are none.
+    """
+    end = 8 + int.from_bytes(content[:8], "little")
+    described, at = json.loads(content[8:end]), end
+    return _made(described, memoryview(content), [at])
+
+
+def _numbers(block: FloatArray) -> bytes:
+    return np.ascontiguousarray(block, dtype=_LITTLE).tobytes()
+
+
+def _described(outputs: Outputs, blocks: list[FloatArray]) -> dict[str, Any]:
+    blocks.extend(outputs.blocks)
+    return {
+        "counts": [[encoded(value), times] for value, times in outputs.counts.items()],
+        "blocks": [block.shape for block in outputs.blocks],
+        "others": [encoded(value) for value in outputs.others],
+        "forms": [outputs.forms.special, _frequent(outputs.forms.whole), _frequent(outputs.forms.words)],
+        "first": None if outputs.first is None else _described(outputs.first, blocks),
+    }
+
+
+def _frequent(counted: Frequent) -> list[Any]:
+    return [counted.missed, [
+        [one.text, one.of, one.error, None if one.failure is None else encoded(one.failure), times]
+        for one, times in counted.counts.items()
+    ]]
+
+
+def _made(described: dict[str, Any], content: memoryview, at: list[int]) -> Outputs:
+    blocks = []
+    for shape in described["blocks"]:
+        size = math.prod(shape)
+        block = np.frombuffer(content, _LITTLE, size, at[0]).reshape(shape)
+        # in the machine's own order, and not a view of what was read
+        blocks.append(block.astype(np.float64))
+        at[0] += 8 * size
+    special, whole, words = described["forms"]
+    return Outputs(
+        {decoded(value): times for value, times in described["counts"]},
+        tuple(blocks),
+        tuple(decoded(value) for value in described["others"]),
+        None if described["first"] is None else _made(described["first"], content, at),
+        Forms(special, _counted(whole), _counted(words)),
+    )
+
+
+def _counted(described: list[Any]) -> Frequent:
+    missed, each = described
+    counts: dict[Form, int] = {}
+    for text, of, error, failure, times in each:
+        raised = None if failure is None else decoded(failure)
+        counts[Form(text, of, error, raised if isinstance(raised, Raised) else None)] = times
+    return Frequent(counts, missed)

@@ -1,0 +1,142 @@
+"""Samples that an interrupted audit has drawn, found by what they depend on: the code, the dataset and the seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from dpaudit.interpret import Outputs
+from dpaudit.interpret.stored import from_bytes, to_bytes
+from dpaudit.journal import SAMPLES, Journal, Place
+from dpaudit.language import Dataset
+from dpaudit.outputs.plain_values import NotPlainError
+from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Unit
+
+STREAMS = 2
+"""Version of how outputs follow from seeds (`target.blocks`), and of how they are counted."""
+WORTH_KEEPING = 1_000_000
+"""Bytes for a second of work; what takes more is drawn again as quickly as it is read."""
+_BROKEN = (ValueError, TypeError, KeyError, IndexError, OverflowError)
+
+
+class KeptSamples:
+    """What the journal holds of one target's samples.
+
+    Only of a target whose outputs follow from the generator that it is given: of another one an interruption would
+    select among its outputs, as what was begun is done anew, and quick outputs were done more often.
+
+    Args:
+        journal: where they are kept.
+        target: the function or mechanism.
+        code: `code_key` of it, from before it ran.
+    """
+
+    def __init__(self, journal: Journal, target: MechanismTarget | FunctionTarget, code: str) -> None:
+        self.target = target
+        self.read = 0
+        """Samples that were drawn by an earlier run."""
+        self._journal = journal
+        self._about = [STREAMS, code, type(target).__name__]
+        if isinstance(target, FunctionTarget):
+            container = None if target.container is None else target.container.to_json()
+            self._about += [target.vectorised, json.dumps(container)]
+        self._datasets: dict[int, tuple[Dataset, str | None]] = {}
+        self._places: dict[str, list[Place]] = {}
+        self._used: set[str] = set()
+        self._pending: list[tuple[Unit, Outputs, float]] = []
+
+    def next(self, unit: Unit) -> tuple[Place, Outputs | None]:
+        """The next part of a unit: one that is kept, or the runs that are missing before the next one that is."""
+        missing = Place(unit.first, unit.runs)
+        stream = self._stream(unit) if self._journal.is_there else None
+        if stream is None:
+            return missing, None
+        if stream not in self._places:
+            self._places[stream] = self._journal.places(SAMPLES, stream)
+        end, block = unit.first + unit.runs, self.target.block
+        usable = [
+            place for place in self._places[stream]
+            if place.first >= unit.first and place.first % block == 0
+            # the last block of a unit may be shorter; another unit's is no part of this one
+            and (place.first + place.size == end or (place.first + place.size < end and place.size % block == 0))
+        ]
+        while usable:
+            first = usable[0].first
+            if first > unit.first:
+                return Place(unit.first, first - unit.first), None
+            longest = usable[bisect_right(usable, first, key=lambda place: place.first) - 1]
+            if (outputs := self._read(stream, longest)) is not None:
+                self._used.add(stream)
+                self.read += longest.size
+                return longest, outputs
+            usable.remove(longest)
+            self._places[stream].remove(longest)
+        return missing, None
+
+    def keep(self, unit: Unit, outputs: Outputs, seconds: float) -> None:
+        """Keep the outputs of a part of a unit, if that is worth it.
+
+        Args:
+            unit: the part.
+            outputs: of its runs.
+            seconds: that they took.
+        """
+        if self._journal.is_off:
+            return
+        self._pending.append((unit, outputs, seconds))
+        # most audits end before anything is written
+        if self._journal.is_due:
+            self.write()
+
+    def write(self) -> None:
+        """Hand what is pending over to the journal."""
+        pending, self._pending = self._pending, []
+        for unit, outputs, seconds in pending:
+            most = WORTH_KEEPING * max(seconds, 0.001)
+            if sum(block.nbytes for block in outputs.blocks) > most or (stream := self._stream(unit)) is None:
+                continue
+            try:
+                body = to_bytes(outputs)
+            except (NotPlainError, *_BROKEN):
+                continue
+            if len(body) <= most:
+                self._used.add(stream)
+                self._journal.keep(SAMPLES, stream, Place(unit.first, unit.runs), body)
+
+    def forget(self) -> None:
+        """Delete them: the audit is finished."""
+        self._pending = []
+        self._journal.forget(SAMPLES, self._used)
+
+    def _read(self, stream: str, place: Place) -> Outputs | None:
+        body = self._journal.body(SAMPLES, stream, place)
+        if body is None:
+            return None
+        try:
+            outputs = from_bytes(body)
+        except _BROKEN:
+            return None
+        return outputs if outputs.runs == place.size else None
+
+    def _stream(self, unit: Unit) -> str | None:
+        """What a seed's outputs on a dataset depend on; None where the dataset has no key."""
+        known = self._datasets.get(id(unit.dataset))
+        if known is None:
+            # the dataset with it, so that no other one has its id
+            known = self._datasets[id(unit.dataset)] = unit.dataset, _key(unit.dataset)
+        if known[1] is None:
+            return None
+        entropy = unit.seed.entropy
+        words = list(map(int, entropy)) if isinstance(entropy, Sequence) else [entropy or 0]
+        about = json.dumps([*self._about, known[1], words, list(unit.seed.spawn_key)])
+        return hashlib.sha256(about.encode()).hexdigest()
+
+
+def _key(dataset: Dataset) -> str | None:
+    try:
+        return code_key(dataset)
+    except NoKeyError:
+        return None
