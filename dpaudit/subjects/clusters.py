@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from functools import lru_cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +37,7 @@ PATIENCE = 15.0
 """Seconds in which a scheduler must answer."""
 ASKED_EVERY = 10.0
 """Seconds between two times that one asks whether it does."""
+_LOGS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application", "asyncio")
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -214,14 +216,14 @@ class Dask(Cluster):
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
+        distributed = _imported("distributed", "dask")
+        self._killed = distributed.KilledWorker
+        # they write a traceback for every message that is not answered; what matters of them is said by `check`
+        self._logs = {name: logging.getLogger(name).level for name in _LOGS}
+        for name in _LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            from distributed import Client
-        except ImportError:
-            raise UsageError(f"A dask cluster needs the package distributed: {install_command('dask')}.") from None
-        # it writes a traceback for every heartbeat that fails
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+            self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterError(f"No dask scheduler answers at {address} ({_first_line(error)}).") from None
         try:
@@ -244,13 +246,11 @@ class Dask(Cluster):
         return future
 
     def _result(self, inner: Future[Any]) -> tuple[bool, Any]:
-        from distributed import KilledWorker
-
         if inner.cancelled():
             raise self._gone()
         try:
             made, result = inner.result()
-        except KilledWorker as error:
+        except self._killed as error:
             raise BrokenExecutor(str(error)) from None
         return made, result
 
@@ -266,13 +266,16 @@ class Dask(Cluster):
         self._give_up(BrokenExecutor("the cluster is left"))
         with contextlib.suppress(Exception):
             self._client.close(timeout=1)
+        for name, level in self._logs.items():
+            logging.getLogger(name).setLevel(level)
 
 
 class Ray(Cluster):
     """Workers of a ray cluster.
 
     Args:
-        address: "ray" for the cluster that this machine is part of, or "ray://host:10001".
+        address: "ray" for the cluster that this process has joined, or that this machine is part of, or
+            "ray://host:10001".
 
     Raises:
         UsageError: ray is not installed.
@@ -281,13 +284,11 @@ class Ray(Cluster):
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
+        ray = self._ray = _imported("ray", "ray")
+        self._is_own = not ray.is_initialized()
         try:
-            import ray
-        except ImportError:
-            raise UsageError(f"A ray cluster needs the package ray: {install_command('ray')}.") from None
-        self._ray = ray
-        try:
-            ray.init("auto" if address == "ray" else address, log_to_driver=False, logging_level=logging.CRITICAL)
+            if self._is_own:
+                ray.init("auto" if address == "ray" else address, log_to_driver=False, logging_level=logging.CRITICAL)
         except (OSError, ValueError, RuntimeError) as error:
             raise ClusterError(f"No ray cluster answers at {address} ({_first_line(error)}).") from None
         try:
@@ -336,8 +337,22 @@ class Ray(Cluster):
     def close(self) -> None:
         """Leave the cluster."""
         self._give_up(BrokenExecutor("the cluster is left"))
-        with contextlib.suppress(Exception):
-            self._ray.shutdown()
+        if self._is_own:
+            with contextlib.suppress(Exception):
+                self._ray.shutdown()
+
+
+def _imported(package: str, extra: str) -> Any:
+    """A package that not everybody needs.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        return import_module(package)
+    except ImportError:
+        text = f"A cluster of {extra} needs the package {package}: {install_command(extra)}."
+        raise UsageError(text) from None
 
 
 def _called(function: Callable[..., Any], *args: Any) -> Any:
