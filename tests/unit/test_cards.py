@@ -27,6 +27,12 @@ def listed(text: str) -> list[str]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def _read_anew() -> None:
+    """What another test of this process has read, while it had other packages, is not what is listed here."""
+    registry.evidence.cache_clear()
+
+
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_every_algorithm_has_a_line(typed: Typed, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
