@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.side_by_side import AuditResult, Work
@@ -13,6 +15,7 @@ from dpaudit.journal import AUDIT, Journal, Place
 from dpaudit.plans.request import Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, Timings
+from dpaudit.subjects.code_key import NoKeyError, code_key
 
 _ONE = Place(0, 1)
 
@@ -24,17 +27,23 @@ class KeptAudits:
         journal: where they are kept.
         request: that they answer.
         environment: versions that they depend on.
+        work: the cases, before anything of them has run: a cache that a mechanism fills is no other mechanism.
     """
 
-    def __init__(self, journal: Journal, request: Request, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, journal: Journal, request: Request, environment: Mapping[str, str], work: Sequence[Work]
+    ) -> None:
         self._journal, self._request, self._environment = journal, request, dict(environment)
-        self._image = json.dumps([request.image(), request.door])
+        about = [request.image(), request.door, sorted(environment.items()), _own_code()]
+        # a command with one case has its samples and output distributions
+        several = () if journal.is_off or len(work) < 2 else work
+        self._keys = {one.job.replay: _key(one, about) for one in several}
         self._used: set[str] = set()
 
     def find(self, work: Work) -> tuple[AuditResult, float] | None:
         """The audit of a case and the seconds that it took; None where it is not kept."""
-        key = self._key(work)
-        if not self._journal.is_there or key is None:
+        key = self._keys.get(work.job.replay)
+        if key is None or not self._journal.is_there:
             return None
         body = self._journal.body(AUDIT, key, _ONE)
         if body is None:
@@ -50,7 +59,7 @@ class KeptAudits:
 
     def keep(self, work: Work, audit: AuditResult, seconds: float) -> None:
         """Keep an audit that has ended, and that no time limit has cut short."""
-        key = self._key(work)
+        key = self._keys.get(work.job.replay)
         if key is None or audit.crashed:
             return
         self._used.add(key)
@@ -69,9 +78,19 @@ class KeptAudits:
             audits=privacy, utility=utility,
         ))
 
-    def _key(self, work: Work) -> str | None:
-        """What an audit depends on; None where the code of what is audited has no key."""
-        if work.code is None:
-            return None
-        about = [self._image, work.job.replay, work.code, work.alpha, work.key, sorted(self._environment.items())]
-        return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+
+def _key(work: Work, about: Sequence[object]) -> str | None:
+    """What an audit depends on: its whole case, with target, claim and pairs; None where part of it has no key."""
+    try:
+        parts = [*about, work.job.replay, code_key(work.job), work.alpha, work.key]
+    except NoKeyError:
+        return None
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _own_code() -> str:
+    """A hash of dpaudit's own files: all of them make a verdict."""
+    folder = Path(__file__).parent.parent
+    files = sorted(folder.rglob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

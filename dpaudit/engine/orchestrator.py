@@ -78,7 +78,6 @@ from dpaudit.results.model import (
 from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents, RecordedEvidence
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
-from dpaudit.subjects.code_key import NoKeyError, code_key
 from dpaudit.subjects.kept_samples import KeptSamples
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
@@ -155,13 +154,13 @@ def check(
         work = [
             Work(
                 job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "",
-                None if journal.is_off else key.code if key else _code(job),
+                key.code if key else None,
             )
             for job in every
             for key in [keys.get(job.replay)]
         ]
-        kept = KeptAudits(journal, request, environment())
-        if len(work) > 1 and journal.is_there:
+        kept = KeptAudits(journal, request, environment(), work)
+        if journal.is_there:
             earlier = {one.job.replay: found for one in work if (found := kept.find(one)) is not None}
             resumed = replace(resumed, ended={**earlier, **resumed.ended})
         while work:
@@ -176,7 +175,7 @@ def check(
                 steps = _side_by_side(work, request, runner, kept)
                 work = []
             else:
-                steps = _timed(work.pop(0), request, runner, kept if len(every) > 1 else None)
+                steps = _timed(work.pop(0), request, runner, kept)
             yield from _recorded(steps, audits, utility, seconds)
         last = result()
         if not any(one.crashed for one in last.every) and (runner.left is None or runner.left > 0):
@@ -251,7 +250,7 @@ def _done(work: Work, request: Request, resumed: Resumed) -> Generator[Event, No
 
 
 def _timed(
-    work: Work, request: Request, runner: Runner, kept: KeptAudits | None
+    work: Work, request: Request, runner: Runner, kept: KeptAudits
 ) -> Generator[Event, None, None]:
     """One case; of one that is interrupted, what it had until then.
 
@@ -265,7 +264,7 @@ def _timed(
         if (partial := _interrupted(work, request, runner, findings)) is not None:
             yield AuditFinished(partial, time.monotonic() - begun)
         raise
-    if kept is not None and not findings.cut_short:
+    if not findings.cut_short:
         kept.keep(work, audit, time.monotonic() - begun)
     yield AuditFinished(audit, time.monotonic() - begun)
 
@@ -417,14 +416,6 @@ def _keep_samples(job: PrivacyJob, work: Work, runner: Runner, findings: Finding
         runner.repeatable = seeded and target.call_time is None and refutation(findings.assumptions) is None
     if runner.repeatable and work.code is not None and not isinstance(target, RecordedTarget):
         runner.kept = KeptSamples(runner.journal, target, work.code)
-
-
-def _code(job: Job) -> str | None:
-    """The key of what is audited; None where it has none."""
-    try:
-        return None if isinstance(job.target, RecordedTarget) else code_key(job.target.subject)
-    except NoKeyError:
-        return None
 
 
 def _sampled(

@@ -27,9 +27,11 @@ import dpaudit
 from dpaudit import journal as journals
 from dpaudit.cli.run import audit_texts
 from dpaudit.engine import orchestrator
+from dpaudit.engine.kept_audits import KeptAudits
 from dpaudit.errors import UsageError
 from dpaudit.evidence import kept_laws, law_table
 from dpaudit.evidence.kept_laws import KeptLaws, Part
+from dpaudit.evidence.side_by_side import Work
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.interpret import Outputs
 from dpaudit.interpret.stored import from_bytes, to_bytes
@@ -38,6 +40,8 @@ from dpaudit.language import BOTTOM, Claim, Mechanism
 from dpaudit.outputs.canonical import NAN, Exited, Raised, Structure, TookLonger
 from dpaudit.outputs.plain_values import NotPlainError, decoded, encoded, typed
 from dpaudit.outputs.ranges import IntegerRange
+from dpaudit.plans.chain_jobs import all_jobs
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Result
@@ -593,6 +597,26 @@ def test_audits_that_were_finished_are_not_made_again(home: Path, monkeypatch: p
     assert expected is not None
     assert audit_texts(found) == audit_texts(expected)
     assert _number(home) == 0
+
+
+def test_an_audit_of_another_case_is_not_taken(home: Path) -> None:
+    """Of the same name and id: pairs and claims are code of a plan, which may have changed meanwhile."""
+    request = _request(slow, noisy)
+    audit = orchestrator.run(_request(noisy)).audits[0]
+    work = [Work(job, 0.001) for job in all_jobs(request)]
+    with closing(Journal("dpaudit check", home / "journal.sqlite3")) as journal:
+        kept = KeptAudits(journal, request, {}, work)
+        assert kept.find(work[1]) is None
+        kept.keep(work[1], audit, 3.0)
+        assert kept.find(work[1]) == (audit, 3.0)
+        job = work[1].job
+        assert isinstance(job, PrivacyJob)
+        (pair,) = job.pairs
+        for other in (replace(job, pairs=(replace(pair, right=(2,)),)), replace(job, claim=Claim(1.0))):
+            changed = [work[0], replace(work[1], job=other)]
+            assert KeptAudits(journal, request, {}, changed).find(changed[1]) is None
+        assert KeptAudits(journal, request, {"numpy": "next"}, work).find(work[1]) is None
+        assert KeptAudits(journal, request, {}, work).find(work[1]) is not None
 
 
 # --- the file ---
