@@ -131,7 +131,7 @@ def kill(folder: Path, name: str, times: int, *, seed: int, supervised: bool = F
         if killed and not os.WIFSIGNALED(status):
             left.silent += _silent(folder, line, os.WEXITSTATUS(status), f"{name}, kill {number}")
         if name == "verify" and number % 8 == 7:
-            # what was killed leaves output distributions in the cache, and the next run builds on them
+            # what was killed leaves output distributions in the journal, and the next run builds on them
             _expect(folder, COMMANDS[name])
             result = _result(folder / "v.json")
             if [audit.verdict for audit in result.audits] != [Verdict.FAIL]:
@@ -155,14 +155,18 @@ def _silent(folder: Path, line: str, code: int, when: str) -> list[str]:
     return []
 
 
+_OF_SQLITE = ("-journal", "-wal", "-shm")
+"""Files beside a database, with what is not yet in it; its integrity is checked with them."""
+
+
 def _look(folder: Path, before: dict[Path, bytes], when: str, left: Left) -> None:
     """Every file is the one from before, or a whole new one."""
     after = _contents(folder)
     for path in before.keys() - after.keys():
-        if path.suffix not in (".laws", ".tmp") and not path.name.endswith("-journal"):
+        if path.suffix != ".tmp" and not path.name.endswith(_OF_SQLITE):
             left.broken.append(f"{when}: {path.name} is gone")
     for path, content in after.items():
-        if before.get(path) == content:
+        if before.get(path) == content or path.name.endswith(_OF_SQLITE):
             continue
         trouble = _trouble(path, content)
         if trouble:
@@ -176,7 +180,7 @@ def _look(folder: Path, before: dict[Path, bytes], when: str, left: Left) -> Non
 def _trouble(path: Path, content: bytes) -> str:
     """What is wrong with a file of dpaudit's; "" where it is whole."""
     try:
-        text = "" if path.suffix in (".sqlite3", ".laws", ".key", ".tmp") else content.decode()
+        text = "" if path.suffix in (".sqlite3", ".key", ".tmp") else content.decode()
         match path.suffix:
             case ".json":
                 json_form.from_json(text, where=path.name)
@@ -195,8 +199,6 @@ def _trouble(path: Path, content: bytes) -> str:
                 return "" if answer == "ok" else answer
             case ".key":
                 return "" if len(content) == 32 else "it is cut"
-            case ".laws":
-                return "" if b"\nPK" in content and b"PK\x05\x06" in content[-64:] else "it is cut"
             case ".ndjson":
                 # a log grows: its last line may be cut, and no other
                 for line in text.splitlines()[: None if text.endswith("\n") else -1]:
