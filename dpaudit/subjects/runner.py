@@ -181,12 +181,22 @@ class Runner:
             TimeLimitError: the limit came.
             BrokenExecutor: a worker died.
         """
-        left = self.left
         try:
-            with self.limited():
-                return future.result(left)
+            # no timer: it would come at the same moment as the end of this wait
+            return future.result(self.time_to_wait())
         except TimeoutError:
             raise TimeLimitError(_LIMIT) from None
+
+    def time_to_wait(self) -> float | None:
+        """Seconds until the limit, for a wait that ends by itself; None without one.
+
+        Raises:
+            TimeLimitError: it has come.
+        """
+        left = self.left
+        if left is not None and left <= 0:
+            raise TimeLimitError(_LIMIT)
+        return left
 
     def close(self) -> None:
         """End the worker processes, if any: later ones must see the user's modules as they are then.
@@ -478,8 +488,8 @@ class _Ahead:
         Raises:
             TimeLimitError: the limit came.
         """
-        late, left = self._late(), self.runner.left
-        with contextlib.suppress(Empty), self.runner.limited():
+        late, left = self._late(), self.runner.time_to_wait()
+        with contextlib.suppress(Empty):
             self._arrived(*self.arrived.get(timeout=min(LOOKS, late or LOOKS, LOOKS if left is None else left)))
         self._look()
         self.runner.workers().check()
