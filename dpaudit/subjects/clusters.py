@@ -35,6 +35,8 @@ PACKAGES = ("dpaudit", "numpy", "scipy", "cloudpickle")
 """Packages whose versions must be the same everywhere."""
 PATIENCE = 15.0
 """Seconds in which a scheduler must answer."""
+WITHOUT_WORKERS = 40.0
+"""Seconds in which a dask cluster must replace workers that have died."""
 ASKED_EVERY = 10.0
 """Seconds between two times that one asks whether it does."""
 _LOGS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application", "asyncio")
@@ -227,10 +229,9 @@ class Dask(Cluster):
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterError(f"No dask scheduler answers at {address} ({_first_line(error)}).") from None
         try:
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]
-            if not workers:
+            self.capacity = len(self._client.nthreads())
+            if not self.capacity:
                 raise ClusterError(f"The dask cluster at {address} has no workers.")
-            self.capacity = len(workers)
             there = self._client.run(_asking_versions())
         except BaseException:
             self.close()
@@ -240,6 +241,7 @@ class Dask(Cluster):
                 self.close()
                 raise ClusterError(_differing(f"The worker {name}", found, versions()))
         self._pool = self._client.get_executor(pure=False, retries=0)
+        self._had_workers = time.monotonic()
 
     def _start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         future: Future[Any] = self._pool.submit(function, *args)
@@ -256,10 +258,19 @@ class Dask(Cluster):
 
     def _ask(self) -> None:
         try:
-            self._client.sync(self._client.scheduler.identity, callback_timeout=PATIENCE)
+            workers = self._client.sync(self._client.scheduler.ncores, callback_timeout=PATIENCE)
         except Exception:
             self._give_up(self._gone())
             raise self._gone() from None
+        if workers:
+            self._had_workers = time.monotonic()
+        elif time.monotonic() - self._had_workers > WITHOUT_WORKERS:
+            error = ClusterError(
+                f"The cluster at {self.address} has had no workers for {WITHOUT_WORKERS:g} seconds; what was computed "
+                "is kept in the journal, and the same command goes on from there."
+            )
+            self._give_up(error)
+            raise error
 
     def close(self) -> None:
         """Leave the cluster."""

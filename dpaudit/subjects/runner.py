@@ -154,6 +154,9 @@ class Runner:
 
     def are_ready(self) -> bool:
         """Whether worker processes have started; the first time that one asks they are told to."""
+        if self.cluster is not None:
+            # they have said their versions
+            return True
         if not self._ready:
             pool = self.workers()
             self._ready = [pool.submit(_nothing) for _ in range(pool.capacity)]
@@ -436,6 +439,7 @@ class _Ahead:
                     return
                 if self.waiting and self.waiting[0].suspect:
                     self._try_alone(self.waiting[0])
+                    continue
                 if not self.waiting or not self.waiting[0].is_done:
                     self._arrive()
                     continue
@@ -453,21 +457,29 @@ class _Ahead:
                 yield part.runs, outputs
 
     def _try_alone(self, task: _Task) -> None:
-        """Do a task again while nothing else is done.
+        """Do a task again while nothing else is done; if its worker ends again, its parts one by one.
 
         Raises:
-            MechanismError: it ends its worker again.
+            MechanismError: its only part ends its worker again.
         """
-        task.futures, task.suspect = [], False
+        # those of a cluster go on, and one of them may be what ended the worker, which it could do again
+        while self.running:
+            self._arrive()
+        task.futures = []
         self._send(task)
-        try:
-            self.runner.result(task.futures[0])
-        except BrokenExecutor as error:
-            part = task.parts[0]
+        while not task.is_done:
+            self._arrive()
+        task.suspect = False
+        if task.is_lost and len(task.parts) > 1:
+            # one of them did it
+            self.waiting.popleft()
+            self.waiting.extendleft(_Task([part], suspect=True) for part in reversed(task.parts))
+        elif task.is_lost:
+            (part,) = task.parts
             raise MechanismError(
                 f"{self.target.name} ended its worker process, twice, on {abridged(shown(part.dataset))} (seed "
                 f"{part.seed.entropy}, from sample {part.first} on)."
-            ) from error
+            )
 
     def _found(self, task: _Task) -> list[Outputs]:
         """The outputs of a task that is done.
@@ -511,7 +523,8 @@ class _Ahead:
 
     def _late(self) -> float | None:
         """Seconds until one looks for tasks that are late; None where none is to be done twice."""
-        if not self.runner.repeatable or self.running >= self.runner.workers().capacity:
+        alone = any(task.suspect for task in self.waiting)
+        if alone or not self.runner.repeatable or self.running >= self.runner.workers().capacity:
             # whatever was idle would do fresh ones; a copy of what depends on more than its seed is another sample
             return None
         return max(LATE, LATER * TASK)

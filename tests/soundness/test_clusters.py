@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,9 +177,40 @@ def test_a_function_that_ends_its_worker_is_named(machines: Machines) -> None:
     units = [*_units(4), Unit((3,), 100, SeedSequence([5]))]
     running = Runner(1, cluster=machines.address)
     running.workers()
-    what = r"kills ended its worker process, twice, on \(3,\) \(seed \[5\], from sample 0 on\)"
-    with pytest.raises(MechanismError, match=what):
-        list(running.run(function_target(kills, "kills", "here"), units, 500))
+    what = r"kills ended its worker process, twice, on \(3,\) \(seed \[5\], from sample \d+ on\)"
+    ended = threading.Event()
+
+    def replace_workers() -> None:
+        while not ended.wait(0.2):
+            if len(machines.workers) < WORKERS:
+                machines.another()
+
+    replacing = threading.Thread(target=replace_workers)
+    replacing.start()
+    try:
+        with pytest.raises(MechanismError, match=what):
+            list(running.run(function_target(kills, "kills", "here"), units, 500))
+    finally:
+        ended.set()
+        replacing.join()
+        running.close()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("at_once")
+def test_a_cluster_whose_workers_are_all_gone(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "ASKED_EVERY", 1.0)
+    monkeypatch.setattr(clusters, "WITHOUT_WORKERS", 3.0)
+    monkeypatch.setattr(runner, "LOOKS", 1.0)
+    running = Runner(1, cluster=machines.address)
+    running.workers()
+    outputs = running.run(function_target(noisy, "noisy", "here"), _units(200), 20_000)
+    for _ in range(3):
+        next(outputs)
+    for one in machines.workers:
+        one.kill()
+    with pytest.raises(ClusterError, match="has had no workers for 3 seconds; what was computed is kept"):
+        list(outputs)
     running.close()
 
 
