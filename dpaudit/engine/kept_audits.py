@@ -6,8 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
-from pathlib import Path
 
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.side_by_side import AuditResult, Work
@@ -15,7 +13,7 @@ from dpaudit.journal import AUDIT, Journal, Place
 from dpaudit.plans.request import Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, Timings
-from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.code_key import NoKeyError, code_key, own_code
 
 _ONE = Place(0, 1)
 
@@ -34,7 +32,7 @@ class KeptAudits:
         self, journal: Journal, request: Request, environment: Mapping[str, str], work: Sequence[Work]
     ) -> None:
         self._journal, self._request, self._environment = journal, request, dict(environment)
-        about = [request.image(), request.door, sorted(environment.items()), _own_code()]
+        about = [request.image(), request.door, sorted(environment.items()), own_code()]
         # a command with one case has its samples and output distributions
         several = () if journal.is_off or len(work) < 2 else work
         self._keys = {one.job.replay: _key(one, about) for one in several}
@@ -86,11 +84,3 @@ def _key(work: Work, about: Sequence[object]) -> str | None:
     except NoKeyError:
         return None
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-@lru_cache(maxsize=1)
-def _own_code() -> str:
-    """A hash of dpaudit's own files: all of them make a verdict."""
-    folder = Path(__file__).parent.parent
-    files = sorted(folder.rglob("*.py"))
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

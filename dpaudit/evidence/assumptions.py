@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import copysign, isfinite
+from math import isfinite
 from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any, TypeVar
@@ -31,15 +31,14 @@ from numpy.typing import NDArray
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError, MechanismError, OutputError
 from dpaudit.evidence.kept_state import is_examined, played
-from dpaudit.interpret import Outputs, outcomes
+from dpaudit.interpret import Counted, Drawn, Outputs, are_all, lone_outcome, minus_zeros, outcomes
 from dpaudit.language import Claim, Dataset
 from dpaudit.language.containers import container_of
-from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
-from dpaudit.outputs.columns import as_number, flat
+from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, shown
+from dpaudit.outputs.columns import as_number, flat, placed
 from dpaudit.outputs.failures import hint, raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
-from dpaudit.outputs.parts import has_names, layout, taken_apart
 from dpaudit.results.datasets import dataset_to_json, json_text
 from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
@@ -313,36 +312,45 @@ class Monitor:
         """Units of samples that can be repeated, and what they gave."""
         return [*self.earliest, *self.latest]
 
-    def note(self, unit: Unit, outputs: Outputs) -> None:
+    def note(self, unit: Unit, outputs: Drawn) -> None:
         """A unit of samples and its outputs; of calls one after another the first few can be repeated."""
         if outputs.first is not None:
-            unit, outputs = replace(unit, runs=outputs.first.runs), outputs.first
-        if unit.runs <= AT_MOST:
+            unit, outputs = replace(unit, runs=outputs.first.runs, count=None), outputs.first
+        if isinstance(outputs, Outputs) and unit.runs <= AT_MOST:
             (self.earliest if len(self.earliest) < EARLIEST else self.latest).append((unit, outputs))
 
-    def see(self, samples: Sequence[Outputs]) -> None:
-        """Samples of both datasets of a pair."""
-        for which, outputs in enumerate(samples):
-            self._vary(which, outputs)
-            self.totals[which] += outputs.runs
-            self.forms[which].merge(outputs.forms)
-            for outcome, times in outputs.counts.items():
-                if isinstance(outcome, Raised):
-                    self.failures[which][outcome] += times
-                self._kind(outcome)
-            for outcome in outputs.others:
-                self._kind(outcome)
-                leaves = _placed(outcome)
-                self._kinds_of(leaves)
-                zeros = (one for _, one in leaves if type(one) is float and one == 0)
-                self.minus_zeros[which] += any(copysign(1, zero) < 0 for zero in zeros)
-            for block in outputs.blocks:
-                minus = (block == 0) & np.signbit(block)
-                self.minus_zeros[which] += int(minus.reshape(len(block), -1).any(axis=1).sum())
-                self._whole(block)
-                if self.kept[which] < KEPT and block.ndim == 1:
-                    self.values[which].append(block[: KEPT - self.kept[which]])
-                    self.kept[which] += len(self.values[which][-1])
+    def see(self, samples: Sequence[Drawn]) -> None:
+        """Samples of both datasets of a pair; of those that were counted elsewhere, less is left to watch."""
+        for which, some in enumerate(samples):
+            if isinstance(some, Counted):
+                self._see_counted(which, some)
+            else:
+                self._see_outputs(which, some)
+
+    def _see_counted(self, which: int, some: Counted) -> None:
+        self.still[which] = self.still[which] and some.same == (self.firsts[which],)
+        self.totals[which] += some.runs
+        self.forms[which].merge(some.forms)
+        self.failures[which].update(some.failures)
+        self.minus_zeros[which] += some.minus_zeros
+
+    def _see_outputs(self, which: int, outputs: Outputs) -> None:
+        self._vary(which, outputs)
+        self.totals[which] += outputs.runs
+        self.forms[which].merge(outputs.forms)
+        self.minus_zeros[which] += minus_zeros(outputs)
+        for outcome, times in outputs.counts.items():
+            if isinstance(outcome, Raised):
+                self.failures[which][outcome] += times
+            self._kind(outcome)
+        for outcome in outputs.others:
+            self._kind(outcome)
+            self._kinds_of(placed(outcome))
+        for block in outputs.blocks:
+            self._whole(block)
+            if self.kept[which] < KEPT and block.ndim == 1:
+                self.values[which].append(block[: KEPT - self.kept[which]])
+                self.kept[which] += len(self.values[which][-1])
 
     @property
     def constant(self) -> bool:
@@ -353,13 +361,8 @@ class Monitor:
         if not self.still[which] or not outputs.runs:
             return
         if not self.totals[which]:
-            self.firsts[which] = next(outputs.each())[0]
-        first = self.firsts[which]
-        self.still[which] = (
-            set(outputs.counts) <= {first}
-            and set(outputs.others) <= {first}
-            and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
-        )
+            self.firsts[which] = lone_outcome(outputs)
+        self.still[which] = are_all(outputs, self.firsts[which])
 
     def _whole(self, block: FloatArray) -> None:
         """The kinds of those reals that an integer may equal."""
@@ -506,18 +509,6 @@ def seems_continuous(values: FloatArray) -> bool:
     """Whether different values, ascending, use most bits of a double and are on no lattice."""
     full = _significant_bits(values) >= SIGNIFICANT
     return bool(full.mean() > 0.9) and not _on_lattice(values[full])
-
-
-def _placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:
-    """The leaves of an outcome with their places: a dict that lacks a key has the same values at its other keys."""
-    if not has_names(outcome):
-        return list(enumerate(flat(outcome)))
-    skeleton, parts = taken_apart(outcome)
-    of = layout(outcome, skeleton)
-    leaves: list[tuple[Hashable, Hashable]] = list(zip(of.places, parts, strict=True))
-    if not of.texts:
-        leaves += [("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type)]
-    return leaves
 
 
 def _significant_bits(values: FloatArray) -> IntArray:

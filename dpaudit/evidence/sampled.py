@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, Batch, Draws
-from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, update_martingale
-from dpaudit.interpret import Outputs, Tally
+from dpaudit.evidence.sequential import MOST_EPSILON, Counts, Sequential, Track, update_with_counts
+from dpaudit.interpret import Counted, Outputs, Tally
 from dpaudit.plans.alpha_shares import INTERIM_ANALYSES
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import EventRecord, SampledEvidence
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson, power, score_test
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import LARGE_BLOCK
 
 PARTS = 4
 """Most batches between two interim analyses: points of the plot, and times at which the e-process is tested."""
 LEAST_PART = 500
-SHOWN = 200_000
-"""Certifying samples, of both datasets together, whose outputs are kept for the figure."""
-
-
-class Counts(NamedTuple):
-    """Counts of an event: x of n samples of the dataset on which it is more likely, and y of m of the other."""
-
-    x: int
-    n: int
-    y: int
-    m: int
+LARGEST_PART = 10_000_000
+"""Samples of a batch, after which one sees how far it is."""
+SHOWN = LARGE_BLOCK
+"""Certifying samples of each dataset whose outputs are kept for the figure; in later ones the event is counted."""
 
 
 @dataclass
@@ -170,30 +163,37 @@ def _count(
     if state.points is not None:
         learned = replace(learned, point=(min(job.claim.epsilon, MOST_EPSILON), delta))
     parts = [_parts(size - before) for before, size in pairwise([0, *(size for _, size in sizes)])]
-    planned = (Batch(track.pair, part, track.index, CERTIFY, batch) for batch, part in enumerate(chain(*parts)))
-    draws = Draws(job, runner, planned, seed=seed, runs=2 * (job.runs - used), noted=state.monitor.note)
+    planned = _batches(track, list(chain(*parts)))
+    draws = Draws(
+        job, runner, planned, seed=seed, runs=2 * (job.runs - used), noted=state.monitor.note, count=learned.event.count
+    )
     try:
         for (analysis, _), its_parts in zip(sizes, parts, strict=True):
             alpha = state.shares.at_analysis(analysis, tests)
             for part in its_parts:
-                samples = draws.next()
-                state.monitor.see(samples)
+                fresh_hits, fresh_runs = [0, 0], [0, 0]
+                for samples in draws.next_parts():
+                    state.monitor.see(samples)
+                    for which, some in enumerate(samples):
+                        fresh_hits[which] += some.hits if isinstance(some, Counted) else learned.event.count(some)
+                        fresh_runs[which] += some.runs
+                        if isinstance(some, Outputs) and (not done or done + some.runs <= SHOWN):
+                            shown[which].merge(some)
                 # the event is fixed, so its counts so far give the next alternative
                 seen = _with(learned, hits[numerator], sampled[numerator], hits[denominator], sampled[denominator])
                 process = track.bits_process if learned.family == "bits" else track.process
-                x, y = update_martingale(process, seen, samples)
-                hits[numerator] += x
-                hits[denominator] += y
-                done += part
+                fresh = Counts(
+                    fresh_hits[numerator], fresh_runs[numerator], fresh_hits[denominator], fresh_runs[denominator]
+                )
+                update_with_counts(process, seen, fresh)
                 for which in (0, 1):
-                    sampled[which] += samples[which].runs
-                state.runs += sum(outputs.runs for outputs in samples)
+                    hits[which] += fresh_hits[which]
+                    sampled[which] += fresh_runs[which]
+                done += part
+                state.runs += sum(fresh_runs)
                 if track is not state.smaller:
                     track.runs_certified += part
                     state.interim_analysis()
-                for which in (0, 1):
-                    if 2 * done <= SHOWN or done == part:
-                        shown[which].merge(samples[which])
                 trail.append(Counts(hits[numerator], sampled[numerator], hits[denominator], sampled[denominator]))
                 bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
                 last = (done, bound)
@@ -226,8 +226,17 @@ def _analyses(budget: int, *, certify: bool) -> list[tuple[int, int]]:
     return [(analysis, size) for size, analysis in analyses.items()]
 
 
+def _batches(track: Track, parts: Sequence[int]) -> Iterator[Batch]:
+    """Certifying batches of so many samples of each dataset; outputs are wanted of the first ones alone."""
+    done = 0
+    for number, part in enumerate(parts):
+        whole = part if done + part <= SHOWN else 0 if done else SHOWN
+        yield Batch(track.pair, part, track.index, CERTIFY, number, whole)
+        done += part
+
+
 def _parts(runs: int) -> list[int]:
-    parts = max(1, min(PARTS, runs // LEAST_PART))
+    parts = max(1, min(PARTS, runs // LEAST_PART), -(-runs // LARGEST_PART))
     return [runs // parts + (i < runs % parts) for i in range(parts)]
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Drawn, Outputs
 from dpaudit.plans.job import PrivacyJob
-from dpaudit.subjects.recorded import Followed
+from dpaudit.subjects.recorded import Followed, RecordedTarget
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import Unit
 
@@ -76,6 +77,8 @@ class Batch:
         index: the pair's number; with seed, phase and number it names the random stream.
         phase: of the audit.
         number: of the batch.
+        whole: so many outputs of each dataset are wanted as they are, of the others only what is counted; None for all.
+            A multiple of `target.LARGE_BLOCK`, unless it is all.
     """
 
     pair: Pair
@@ -83,6 +86,7 @@ class Batch:
     index: int
     phase: int
     number: int
+    whole: int | None = None
 
 
 class Draws:
@@ -95,45 +99,67 @@ class Draws:
         seed: of all streams.
         runs: of both datasets in all batches together, if they can be drawn ahead; None if they cannot.
         noted: called with every unit of runs and its outputs.
+        count: counts an event in outputs that are not wanted as they are.
     """
 
     def __init__(
         self, job: PrivacyJob, runner: Runner, planned: Iterable[Batch], *, seed: int, runs: int | None = None,
-        noted: Callable[[Unit, Outputs], None] | None = None,
+        noted: Callable[[Unit, Drawn], None] | None = None, count: Callable[[Outputs], int] | None = None,
     ) -> None:
         self._key = zlib.crc32(f"{job.target.name}/{job.label}".encode())
-        self._seed, self._noted = seed, noted
-        self._units = deque[Unit]()
+        self._seed, self._noted, self._count = seed, noted, count
+        self._recorded = isinstance(job.target, RecordedTarget)
+        self._units = deque[list[Unit]]()
+        """By batch and dataset."""
         self._outputs = runner.run(job.target, self._units_of(planned), runs)
 
     def next(self) -> Samples:
-        """The samples of the next batch.
+        """The samples of the next batch, all of which are wanted as they are.
 
         Raises:
             TimeLimitError: the limit came before all were done.
             MechanismError, OutputError: as `Target.runs`.
         """
-        left, right = self._one(), self._one()
+        ((left, right),) = self.next_parts()
+        assert isinstance(left, Outputs)
+        assert isinstance(right, Outputs)
         return left, right
+
+    def next_parts(self) -> list[tuple[Drawn, Drawn]]:
+        """The samples of the next batch: those that are wanted as they are, if any, and those that were counted.
+
+        Raises:
+            TimeLimitError, MechanismError, OutputError: as of `next`.
+        """
+        left, right = self._of_dataset(), self._of_dataset()
+        return list(zip(left, right, strict=True))
 
     def close(self) -> None:
         """Nothing more will be drawn."""
         self._outputs.close()
 
-    def _one(self) -> Outputs:
-        outputs = next(self._outputs)
-        unit = self._units.popleft()
+    def _of_dataset(self) -> list[Drawn]:
+        # with the first of them the others are planned too
+        found = [next(self._outputs)]
+        units = self._units.popleft()
+        found += itertools.islice(self._outputs, len(units) - 1)
         if self._noted is not None:
-            self._noted(unit, outputs)
-        return outputs
+            for unit, outputs in zip(units, found, strict=True):
+                self._noted(unit, outputs)
+        return found
 
     def _units_of(self, planned: Iterable[Batch]) -> Iterator[Unit]:
         for batch in planned:
+            whole = batch.runs if batch.whole is None or self._recorded else batch.whole
             for which, dataset in enumerate((batch.pair.left, batch.pair.right)):
                 name = [self._seed, self._key, batch.index, which, batch.phase, batch.number, 0]
                 unit = Unit(dataset, batch.runs, SeedSequence(name))
-                self._units.append(unit)
-                yield unit
+                units = [
+                    replace(unit, runs=runs, first=first, count=count)
+                    for runs, first, count in ((whole, 0, None), (batch.runs - whole, whole, self._count)) if runs
+                ]
+                self._units.append(units)
+                yield from units
 
 
 def draw(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from itertools import tee
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,15 @@ DIGITS = 9
 GRID = 160
 MORE_TO_SAY = 1.1
 """Growth of the samples from files that are followed, from which the next interim verdict is shown."""
+
+
+class Counts(NamedTuple):
+    """Counts of an event: x of n samples of the dataset on which it is more likely, and y of m of the other."""
+
+    x: int
+    n: int
+    y: int
+    m: int
 
 
 @dataclass
@@ -288,15 +298,17 @@ def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
         track.bits_runs += samples[0].runs
 
 
-def update_martingale(
-    process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples
-) -> tuple[int, int]:
-    """Test an event on fresh samples; returns its counts under the dataset where it is more likely, and the other."""
+def update_martingale(process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples) -> None:
+    """Test an event on fresh samples."""
     top, bottom = reversed(samples) if learned.reverse else samples
-    x, y = learned.event.count(top), learned.event.count(bottom)
+    hits = learned.event.count(top), learned.event.count(bottom)
+    update_with_counts(process, learned, Counts(hits[0], top.runs, hits[1], bottom.runs))
+
+
+def update_with_counts(process: Martingale | CurveMartingale, learned: LearnedEvent, fresh: Counts) -> None:
+    """Test an event on fresh samples in which it was counted."""
     past = (learned.x, learned.n, learned.y, learned.m)
-    process.update(x, top.runs, y, bottom.runs, past=past, point=learned.point)
-    return x, y
+    process.update(*fresh, past=past, point=learned.point)
 
 
 def log_ratio(job: PrivacyJob, pair: Pair) -> Callable[[FloatArray], FloatArray] | None:

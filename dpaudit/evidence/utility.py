@@ -14,6 +14,7 @@ from numpy.random import SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError, UsageError
 from dpaudit.evidence.success import Judged, exactly
+from dpaudit.interpret import Counted, Outputs
 from dpaudit.language import Mechanism, Trial
 from dpaudit.options import BLACK_BOX, DATA, DELTA, EPSILON, GAME, GROUPS, PAIR, PARAMETERS, RELATION, UTILITY
 from dpaudit.plans import registry
@@ -146,6 +147,10 @@ def _drawn(job: UtilityJob, request: Request, runner: Runner, notes: list[NoteRe
         return None
 
 
+def _successes(outputs: Outputs) -> int:
+    return outputs.counts.get(True, 0)
+
+
 def _key(job: UtilityJob) -> int:
     return zlib.crc32(f"{job.target.name}/{job.label}".encode())
 
@@ -211,13 +216,14 @@ def _attempt(
         target = MechanismTarget(job.target.name, "", Judged(source, job.target.subject, job.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [
-            Unit((), size, SeedSequence([request.seed, key, number, 0, 0, 0, part]))
+            Unit((), size, SeedSequence([request.seed, key, number, 0, 0, 0, part]), count=_successes)
             for part, size in enumerate(sizes)
             if size
         ]
-        for unit, outputs in zip(units, runner.run(target, units, job.runs), strict=True):
-            hits += outputs.counts.get(True, 0)
-            done += unit.runs
+        for found in runner.run(target, units, job.runs):
+            assert isinstance(found, Counted)
+            hits += found.hits
+            done += found.runs
             yield Progress(done, job.runs, f"{what}, {done:,} of {job.runs:,} runs", None)
     finally:
         if done or exact is not None:

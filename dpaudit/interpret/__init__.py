@@ -7,6 +7,7 @@ Output: outputs, the exact output distribution (with interval probabilities on r
 May import: `language`, `outputs`, `stats`.
 """
 
+from dpaudit.interpret.counted import Counted, Drawn, are_all, counted, lone_outcome, minus_zeros, summed
 from dpaudit.interpret.law import (
     IntervalLaw,
     IntervalLaws,
@@ -25,6 +26,8 @@ from dpaudit.interpret.loss_breakdown import LossTerm, grouped, loss_breakdown
 from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample
 
 __all__ = [
+    "Counted",
+    "Drawn",
     "Entry",
     "IntervalLaw",
     "IntervalLaws",
@@ -35,15 +38,20 @@ __all__ = [
     "Outputs",
     "Tally",
     "align",
+    "are_all",
+    "counted",
     "first_difference",
     "grouped",
     "interval_law",
     "interval_laws",
     "law",
     "ledger",
+    "lone_outcome",
     "loss_breakdown",
     "merged",
+    "minus_zeros",
     "of_one_kind",
     "outcomes",
     "sample",
+    "summed",
 ]

@@ -1,4 +1,7 @@
-"""Outputs as bytes, and back: numbers as they lie in memory, all else as JSON; nothing is pickled."""
+"""Outputs, or what was counted in them, as bytes and back: numbers as they lie in memory, all else as JSON.
+
+Nothing is pickled.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.interpret.counted import Counted, Drawn
 from dpaudit.interpret.sample import Outputs
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.form import Form, Forms, Frequent
@@ -17,26 +21,36 @@ from dpaudit.stats.arrays import FloatArray
 _LITTLE = np.dtype("<f8")
 
 
-def to_bytes(outputs: Outputs) -> bytes:
-    """Outputs as bytes.
+def to_bytes(outputs: Drawn) -> bytes:
+    """Outputs, or what was counted in them, as bytes.
 
     Raises:
         NotPlainError: an outcome is an object of a class that is not dpaudit's.
     """
     blocks: list[FloatArray] = []
-    head = json.dumps(_described(outputs, blocks)).encode()
+    described = _described(outputs, blocks) if isinstance(outputs, Outputs) else _counts(outputs, blocks)
+    head = json.dumps(described).encode()
     return b"".join([len(head).to_bytes(8, "little"), head, *(_numbers(block) for block in blocks)])
 
 
-def from_bytes(content: bytes) -> Outputs:
-    """The outputs of `to_bytes`.
+def from_bytes(content: bytes) -> Drawn:
+    """What `to_bytes` was given.
 
     Raises:
         ValueError, TypeError, KeyError, IndexError: they are none.
     """
     end = 8 + int.from_bytes(content[:8], "little")
     described, at = json.loads(content[8:end]), end
-    return _made(described, memoryview(content), [at])
+    if "hits" not in described:
+        return _made(described, memoryview(content), [at])
+    return Counted(
+        int(described["runs"]), int(described["hits"]),
+        {one: times for value, times in described["failures"] if isinstance(one := decoded(value), Raised)},
+        int(described["minus zeros"]),
+        tuple(decoded(value) for value in described["same"]),
+        None if described["first"] is None else _made(described["first"], memoryview(content), [at]),
+        _forms(described["forms"]),
+    )
 
 
 def _numbers(block: FloatArray) -> bytes:
@@ -49,9 +63,25 @@ def _described(outputs: Outputs, blocks: list[FloatArray]) -> dict[str, Any]:
         "counts": [[encoded(value), times] for value, times in outputs.counts.items()],
         "blocks": [block.shape for block in outputs.blocks],
         "others": [encoded(value) for value in outputs.others],
-        "forms": [outputs.forms.special, _frequent(outputs.forms.whole), _frequent(outputs.forms.words)],
+        "forms": _forms_described(outputs.forms),
         "first": None if outputs.first is None else _described(outputs.first, blocks),
     }
+
+
+def _counts(some: Counted, blocks: list[FloatArray]) -> dict[str, Any]:
+    return {
+        "runs": some.runs,
+        "hits": some.hits,
+        "failures": [[encoded(failure), times] for failure, times in some.failures.items()],
+        "minus zeros": some.minus_zeros,
+        "same": [encoded(outcome) for outcome in some.same],
+        "first": None if some.first is None else _described(some.first, blocks),
+        "forms": _forms_described(some.forms),
+    }
+
+
+def _forms_described(forms: Forms) -> list[Any]:
+    return [forms.special, _frequent(forms.whole), _frequent(forms.words)]
 
 
 def _frequent(counted: Frequent) -> list[Any]:
@@ -69,14 +99,18 @@ def _made(described: dict[str, Any], content: memoryview, at: list[int]) -> Outp
         # in the machine's own order, and not a view of what was read
         blocks.append(block.astype(np.float64))
         at[0] += 8 * size
-    special, whole, words = described["forms"]
     return Outputs(
         {decoded(value): times for value, times in described["counts"]},
         tuple(blocks),
         tuple(decoded(value) for value in described["others"]),
         None if described["first"] is None else _made(described["first"], content, at),
-        Forms(special, _counted(whole), _counted(words)),
+        _forms(described["forms"]),
     )
+
+
+def _forms(described: list[Any]) -> Forms:
+    special, whole, words = described
+    return Forms(special, _counted(whole), _counted(words))
 
 
 def _counted(described: list[Any]) -> Frequent:

@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,7 +28,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from dpaudit.outputs.canonical import KEYED, Outcome, Raised, Structure, real_shape, shown
-from dpaudit.outputs.parts import interval
+from dpaudit.outputs.parts import has_names, interval, layout, taken_apart
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 
 Floats = FloatArray
@@ -415,6 +415,18 @@ def flat(value: Outcome) -> tuple[Outcome, ...]:
             # an infinite number is a symbol, because sums and means cannot use it
             leaves.append(repr(part) if type(part) is float and math.isinf(part) else part)
     return tuple(leaves)
+
+
+def placed(outcome: Hashable) -> Sequence[tuple[Hashable, Hashable]]:
+    """The leaves of an outcome with their places: a dict that lacks a key has the same values at its other keys."""
+    if not has_names(outcome):
+        return list(enumerate(flat(outcome)))
+    skeleton, parts = taken_apart(outcome)
+    of = layout(outcome, skeleton)
+    leaves: list[tuple[Hashable, Hashable]] = list(zip(of.places, parts, strict=True))
+    if not of.texts:
+        leaves += [("keys", key) for key in flat(skeleton) if key is not None and not isinstance(key, type)]
+    return leaves
 
 
 def _parted(value: Outcome) -> bool:

@@ -85,12 +85,16 @@ def shares(
 LEARNING_SHARE = 0.2
 """Fraction of each pair's samples used for learning; the rest certify."""
 LEAST_LEARNING = 500
-
+MOST_LEARNING = 400_000
+"""Beyond it the learner learns nothing more (`learner.POOL`); whatever is counted certifies."""
 
 LEAST_LEARNING_RECORDED = 200
 """Of recorded outputs there are no more to count, so that each has a higher price."""
 
 
 def learning_runs(runs: int, *, least: int = LEAST_LEARNING) -> int:
-    """Samples per dataset of each pair for the sequential phase, of `runs` in all: the share, and of few runs half."""
-    return min(runs // 2, max(least, round(LEARNING_SHARE * runs)))
+    """Samples per dataset of each pair for the sequential phase, of `runs` in all.
+
+    The share; of few runs half, and never more than teach anything.
+    """
+    return min(runs // 2, max(least, round(LEARNING_SHARE * runs)), MOST_LEARNING)

@@ -181,6 +181,7 @@ class _Search:
         self.spent += size * self.pace / 2
         (seed,) = self.seeds.spawn(1)
         (outputs,) = self.runner.run(subject(self.attempt, dataset), [Unit(dataset, size, seed)])
+        assert isinstance(outputs, Outputs)
         return outputs
 
     def piloted(self) -> Choice | None:

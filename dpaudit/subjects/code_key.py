@@ -100,6 +100,14 @@ def code_key(subject: object) -> str:
     return hashlib.sha256(json.dumps([digest, versions, python]).encode()).hexdigest()
 
 
+@functools.lru_cache(maxsize=1)
+def own_code() -> str:
+    """A hash of dpaudit's own files: all of them make a verdict."""
+    folder = Path(__file__).parent.parent
+    files = sorted(folder.rglob("*.py"))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
+
+
 def own_version() -> str:
     """A hash of the parts of dpaudit that draw samples."""
     return str(_version("dpaudit")[1])

@@ -7,12 +7,11 @@ import json
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Drawn, Outputs
 from dpaudit.interpret.stored import from_bytes, to_bytes
 from dpaudit.journal import SAMPLES, Journal, Place
-from dpaudit.language import Dataset
 from dpaudit.outputs.plain_values import NotPlainError
-from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.code_key import NoKeyError, code_key, own_code
 from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Unit
 
 STREAMS = 2
@@ -43,12 +42,12 @@ class KeptSamples:
         if isinstance(target, FunctionTarget):
             container = None if target.container is None else target.container.to_json()
             self._about += [target.vectorised, json.dumps(container)]
-        self._datasets: dict[int, tuple[Dataset, str | None]] = {}
+        self._keys: dict[int, tuple[object, str | None]] = {}
         self._places: dict[str, list[Place]] = {}
         self._used: set[str] = set()
-        self._pending: list[tuple[Unit, Outputs, float]] = []
+        self._pending: list[tuple[Unit, Drawn, float]] = []
 
-    def next(self, unit: Unit) -> tuple[Place, Outputs | None]:
+    def next(self, unit: Unit) -> tuple[Place, Drawn | None]:
         """The next part of a unit: one that is kept, or the runs that are missing before the next one that is."""
         missing = Place(unit.first, unit.runs)
         stream = self._stream(unit) if self._journal.is_there else None
@@ -76,7 +75,7 @@ class KeptSamples:
             self._places[stream].remove(longest)
         return missing, None
 
-    def keep(self, unit: Unit, outputs: Outputs, seconds: float) -> None:
+    def keep(self, unit: Unit, outputs: Drawn, seconds: float) -> None:
         """Keep the outputs of a part of a unit, if that is worth it.
 
         Args:
@@ -96,7 +95,8 @@ class KeptSamples:
         pending, self._pending = self._pending, []
         for unit, outputs, seconds in pending:
             most = WORTH_KEEPING * max(seconds, 0.001)
-            if sum(block.nbytes for block in outputs.blocks) > most or (stream := self._stream(unit)) is None:
+            size = sum(block.nbytes for block in outputs.blocks) if isinstance(outputs, Outputs) else 0
+            if size > most or (stream := self._stream(unit)) is None:
                 continue
             try:
                 body = to_bytes(outputs)
@@ -111,7 +111,7 @@ class KeptSamples:
         self._pending = []
         self._journal.forget(SAMPLES, self._used)
 
-    def _read(self, stream: str, place: Place) -> Outputs | None:
+    def _read(self, stream: str, place: Place) -> Drawn | None:
         body = self._journal.body(SAMPLES, stream, place)
         if body is None:
             return None
@@ -122,21 +122,25 @@ class KeptSamples:
         return outputs if outputs.runs == place.size else None
 
     def _stream(self, unit: Unit) -> str | None:
-        """What a seed's outputs on a dataset depend on; None where the dataset has no key."""
-        known = self._datasets.get(id(unit.dataset))
-        if known is None:
-            # the dataset with it, so that no other one has its id
-            known = self._datasets[id(unit.dataset)] = unit.dataset, _key(unit.dataset)
-        if known[1] is None:
+        """What a seed's outputs on a dataset depend on, and what is counted in them; None where they have no key."""
+        keys = [self._key(unit.dataset)]
+        if unit.count is not None:
+            # an event is another one where a library fits it otherwise, and where dpaudit counts it otherwise
+            keys += [self._key(unit.count), own_code()]
+        if None in keys:
             return None
         entropy = unit.seed.entropy
         words = list(map(int, entropy)) if isinstance(entropy, Sequence) else [entropy or 0]
-        about = json.dumps([*self._about, known[1], words, list(unit.seed.spawn_key)])
+        about = json.dumps([*self._about, *keys, words, list(unit.seed.spawn_key)])
         return hashlib.sha256(about.encode()).hexdigest()
 
-
-def _key(dataset: Dataset) -> str | None:
-    try:
-        return code_key(dataset)
-    except NoKeyError:
-        return None
+    def _key(self, value: object) -> str | None:
+        known = self._keys.get(id(value))
+        if known is None:
+            try:
+                key = code_key(value)
+            except NoKeyError:
+                key = None
+            # the value with it, so that no other one has its id
+            known = self._keys[id(value)] = value, key
+        return known[1]

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 from numpy.random import SeedSequence
 
 from dpaudit.errors import ClusterError, MechanismError, TimeLimitError
-from dpaudit.interpret import Outputs, merged
+from dpaudit.interpret import Counted, Drawn, Outputs, merged, summed
 from dpaudit.journal import WRITTEN_EVERY, Journal
-from dpaudit.language import Dataset
 from dpaudit.outputs.canonical import shown
 from dpaudit.outputs.plain_json import abridged
 from dpaudit.subjects.clusters import connected
@@ -27,7 +26,7 @@ from dpaudit.subjects.command import end_commands
 from dpaudit.subjects.executors import Executor, Shared, Workers
 from dpaudit.subjects.kept_samples import KeptSamples
 from dpaudit.subjects.recorded import RecordedTarget
-from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, Unit
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, Unit, drawn
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
 
@@ -107,8 +106,8 @@ class Runner:
 
     def run(
         self, target: Target, units: Iterable[Unit], runs: int | None = None
-    ) -> Generator[Outputs, None, None]:
-        """Outputs of every unit, in their order.
+    ) -> Generator[Drawn, None, None]:
+        """Outputs of every unit, or what was counted in them, in their order.
 
         Worker processes run ahead of what was taken, by no more runs than were taken; what they do is not needed if no
         more is taken.
@@ -131,11 +130,11 @@ class Runner:
         with contextlib.closing(_Ahead(self, target, units, runs, workers=workers)) as ahead:
             yield from ahead.outputs()
 
-    def _here(self, target: Target, unit: Unit) -> Outputs:
+    def _here(self, target: Target, unit: Unit) -> Drawn:
         """The outputs of a unit, in this process."""
         begun = time.monotonic()
         with self.limited():
-            outputs = target.runs(unit.dataset, unit.runs, unit.seed, unit.first)
+            outputs = drawn(target, unit)
         # small units overstate what a run costs, so the last one counts
         self.pace[target.name] = (time.monotonic() - begun) / unit.runs
         return outputs
@@ -281,14 +280,20 @@ def _nothing() -> None:
     """What the first call of every worker does."""
 
 
-def _run(work: Sequence[tuple[Shared, int, SeedSequence, int]]) -> tuple[float, list[Outputs]]:
-    """Parts of units in a worker process: (target and dataset, runs, seed, runs before them); the seconds they took."""
+def _run(work: Sequence[tuple[Shared, int, SeedSequence, int]]) -> tuple[float, list[Drawn]]:
+    """Parts of units in a worker process: (what they share, runs, seed, runs before them); the seconds they took."""
     begun = time.monotonic()
     found = []
     for shared, runs, seed, first in work:
-        target, dataset = shared.value()
-        found.append(target.runs(dataset, runs, seed, first))
+        target, dataset, count = shared.value()
+        found.append(drawn(target, Unit(dataset, runs, seed, first, count)))
     return time.monotonic() - begun, found
+
+
+def _merged(parts: Sequence[Drawn]) -> Drawn:
+    """The parts of one unit, all of which are outputs or all are counts."""
+    whole = [part for part in parts if isinstance(part, Outputs)]
+    return merged(whole) if whole else summed([part for part in parts if isinstance(part, Counted)])
 
 
 @dataclass
@@ -296,9 +301,9 @@ class _Task:
     """Parts of units, one after another in the plan, that a worker runs together."""
 
     parts: list[Unit]
-    found: list[Outputs] | None = None
+    found: list[Drawn] | None = None
     """Their outputs, of a task whose outputs are kept."""
-    futures: list[Future[tuple[float, list[Outputs]]]] = field(default_factory=list)
+    futures: list[Future[tuple[float, list[Drawn]]]] = field(default_factory=list)
     sent: float = 0.0
     suspect: bool = False
     """Whether it was lost with a worker that it may have ended."""
@@ -312,7 +317,7 @@ class _Task:
         return sum(part.runs for part in self.parts)
 
     @property
-    def done(self) -> Future[tuple[float, list[Outputs]]] | None:
+    def done(self) -> Future[tuple[float, list[Drawn]]] | None:
         """The first of its calls that has ended well; if none will, one that has not."""
         ended = [each for each in self.futures if each.done()]
         good = next((each for each in ended if each.exception() is None), None)
@@ -349,19 +354,19 @@ class _Ahead:
         self.over = False
         """Whether there are no more units."""
         self.flying = self.taken = 0
-        self.shared: dict[int, tuple[Dataset, Shared]] = {}
+        self.shared: dict[tuple[int, int], tuple[Unit, Shared]] = {}
         self.begun = time.monotonic()
 
-    def outputs(self) -> Iterator[Outputs]:
+    def outputs(self) -> Iterator[Drawn]:
         """The outputs of every unit."""
-        got: list[Outputs] = []
+        got: list[Drawn] = []
         missing = 0
         for number, outputs in self._parts():
             got.append(outputs)
             missing = (missing or self.planned[0].runs) - number
             if not missing:
                 self.planned.popleft()
-                yield merged(got)
+                yield _merged(got)
                 got = []
 
     def close(self) -> None:
@@ -370,7 +375,7 @@ class _Ahead:
         self.runner.unused += sum(task.runs for task in self.waiting if task.futures)
         self.waiting.clear()
 
-    def _parts(self) -> Iterator[tuple[int, Outputs]]:
+    def _parts(self) -> Iterator[tuple[int, Drawn]]:
         """(number of runs, outputs) of every part of a unit."""
         while (part := self._next(self._alone())) is not None:
             unit, outputs = part
@@ -408,7 +413,7 @@ class _Ahead:
         pace = self.runner.pace.get(self.target.name, 0.0)
         return max(1, round(TASK / pace)) if pace else 1
 
-    def _next(self, most: int) -> tuple[Unit, Outputs | None] | None:
+    def _next(self, most: int) -> tuple[Unit, Drawn | None] | None:
         """The next part of a unit: one that is kept, with its outputs, or about so many runs, in whole blocks."""
         if not self.parts:
             if (unit := next(self.units, None)) is None:
@@ -429,7 +434,7 @@ class _Ahead:
 
     # --- on workers ---
 
-    def on_workers(self) -> Iterator[tuple[int, Outputs]]:
+    def on_workers(self) -> Iterator[tuple[int, Drawn]]:
         while True:
             try:
                 self._look()
@@ -481,7 +486,7 @@ class _Ahead:
                 f"{part.seed.entropy}, from sample {part.first} on)."
             )
 
-    def _found(self, task: _Task) -> list[Outputs]:
+    def _found(self, task: _Task) -> list[Drawn]:
         """The outputs of a task that is done.
 
         Raises:
@@ -514,7 +519,7 @@ class _Ahead:
             while True:
                 self._arrived(*self.arrived.get_nowait())
 
-    def _arrived(self, task: _Task, future: Future[tuple[float, list[Outputs]]]) -> None:
+    def _arrived(self, task: _Task, future: Future[tuple[float, list[Drawn]]]) -> None:
         self.running -= 1
         if self.kept is not None and task.done is future and future.exception() is None:
             seconds, found = future.result()
@@ -551,7 +556,7 @@ class _Ahead:
             # small tasks at first, and at the end: all workers have some
             most = max(1, min(together, self.rest // (4 * pool.capacity), window // (2 * pool.capacity)))
             parts: list[Unit] = []
-            kept: tuple[Unit, Outputs] | None = None
+            kept: tuple[Unit, Drawn] | None = None
             while (some := most - sum(part.runs for part in parts)) > 0 and (part := self._next(some)) is not None:
                 unit, outputs = part
                 if outputs is not None:
@@ -572,7 +577,7 @@ class _Ahead:
             self._send(task)
 
     def _send(self, task: _Task) -> None:
-        work = [(self._with_target(part.dataset), part.runs, part.seed, part.first) for part in task.parts]
+        work = [(self._with_target(part), part.runs, part.seed, part.first) for part in task.parts]
         future = self.runner.workers().submit(_run, work)
         task.futures.append(future)
         task.sent = time.monotonic()
@@ -580,12 +585,14 @@ class _Ahead:
         arrived = self.arrived
         future.add_done_callback(lambda ended: arrived.put((task, ended)))
 
-    def _with_target(self, dataset: Dataset) -> Shared:
-        """The target and a dataset for workers."""
-        if id(dataset) not in self.shared:
+    def _with_target(self, unit: Unit) -> Shared:
+        """The target, a dataset and what is counted, for workers."""
+        key = id(unit.dataset), id(unit.count)
+        if key not in self.shared:
             with guarded(self.target.name):
-                self.shared[id(dataset)] = dataset, self.runner.workers().share((self.target, dataset))
-        return self.shared[id(dataset)][1]
+                # the unit with it, so that no other object has one of these ids
+                self.shared[key] = unit, self.runner.workers().share((self.target, unit.dataset, unit.count))
+        return self.shared[key][1]
 
 
 _LIMIT = "The time limit ran out"

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Outputs, Tally, merged, sample
+from dpaudit.interpret import Drawn, Outputs, Tally, counted, merged, sample, summed
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
@@ -43,6 +43,8 @@ BLOCK = 10
 """Outputs of calls one after another that share a random stream; the first of them are kept apart, to be repeated."""
 LARGE_BLOCK = 100_000
 """Outputs of one call that share a random stream."""
+PIECE = 1_000
+"""Outputs that are there at once where they are only counted, unless one call gives more."""
 
 
 def blocks(size: int, seed: SeedSequence, first: int, block: int) -> Iterator[tuple[int, SeedSequence]]:
@@ -71,12 +73,14 @@ class Unit:
         runs: how many.
         seed: of the first block of runs (`target.blocks`).
         first: runs of the same seed that come before these.
+        count: counts an event in the outputs, of which only the counts are wanted then.
     """
 
     dataset: Dataset
     runs: int
     seed: SeedSequence
     first: int = 0
+    count: Callable[[Outputs], int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,6 +284,23 @@ def _of_frame(drawn: Output) -> Output:
 
 Target: TypeAlias = MechanismTarget | FunctionTarget | RecordedTarget
 """What is audited."""
+
+
+def drawn(target: Target, unit: Unit) -> Drawn:
+    """The outputs of a unit, or what is counted in them; of these there are never many at once.
+
+    Raises:
+        MechanismError, OutputError: as of `FunctionTarget.runs`.
+    """
+    if unit.count is None or isinstance(target, RecordedTarget):
+        outputs = target.runs(unit.dataset, unit.runs, unit.seed, unit.first)
+        return outputs if unit.count is None else counted(outputs, unit.count)
+    size = max(target.block, PIECE // target.block * target.block)
+    places = range(unit.first, unit.first + unit.runs, size)
+    return summed([
+        counted(target.runs(unit.dataset, min(size, unit.first + unit.runs - at), unit.seed, at), unit.count)
+        for at in places
+    ])
 
 
 def function_target(

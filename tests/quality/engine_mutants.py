@@ -1068,24 +1068,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "A6",
         "certifying samples come from streams that no search has used",
         "dpaudit/evidence/sampled.py",
-        "track.index, CERTIFY, batch)",
-        "track.index, 0, batch)",
+        "track.index, CERTIFY, number, whole)",
+        "track.index, 0, number, whole)",
         ("soundness/test_sample_counts.py::test_certifying_samples_come_from_streams_that_no_search_has_used",),
     ),
     Mutant(
         "A6b",
         "certifying samples come from streams that no learning has used",
         "dpaudit/evidence/sampled.py",
-        "track.index, CERTIFY, batch)",
-        "track.index, 1, batch)",
+        "track.index, CERTIFY, number, whole)",
+        "track.index, 1, number, whole)",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
     ),
     Mutant(
         "A7",
         "every certifying batch has a stream of its own",
         "dpaudit/evidence/sampled.py",
-        "track.index, CERTIFY, batch)",
-        "track.index, CERTIFY, 0)",
+        "track.index, CERTIFY, number, whole)",
+        "track.index, CERTIFY, 0, whole)",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
     ),
     Mutant(
@@ -1292,11 +1292,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A30",
         "the alternative of a counted batch is a function of earlier samples",
         "dpaudit/evidence/sampled.py",
-        "x, y = update_martingale(process, seen, samples)",
-        (
-            "x, y = update_martingale(process, _with(seen, *(learned.event.count(s) for s in (samples[::-1] if "
-            "learned.reverse else samples)), samples[0].runs), samples)"
-        ),
+        "update_with_counts(process, seen, fresh)",
+        "update_with_counts(process, _with(seen, *fresh), fresh)",
         ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
@@ -1443,8 +1440,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A47",
         "the two datasets of a batch are kept separate",
         "dpaudit/evidence/sampling.py",
-        "left, right = self._one(), self._one()",
-        "left = right = self._one()",
+        "left, right = self._of_dataset(), self._of_dataset()",
+        "left = right = self._of_dataset()",
         (
             "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
             "soundness/test_sample_counts.py::test_outputs_of_every_kind_are_counted_once",

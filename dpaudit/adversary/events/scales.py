@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,14 +80,30 @@ def cut(
     if members is None:
         scores, weights = axis.of(sample.columns), sample.times.sum(axis=(0, 1))
     else:
-        scores = np.concatenate([member.of(sample.columns) for member in members])
-        weights = np.concatenate([sample.times[:, fold].sum(axis=0) for fold in range(FOLDS)])
+        scores, weights = _of_folds(sample, members)
     known = ~np.isnan(scores) & (weights > 0)
     if not known.any():
         return []
     edges = cuts(scores[known], weights[known])
     hits = np.zeros((2, FOLDS, len(edges) + 1))
     return [Scale(family, axis, members or (axis,) * FOLDS, edges, hits, cost, both, binned, unscored, stepped)]
+
+
+def _of_folds(sample: Sample, members: Sequence[Axis]) -> tuple[Floats, Ints]:
+    """The scores of every fold's rows by its member, and the counts of these rows in the fold."""
+    scores, weights = [], []
+    whole: dict[int, Floats] = {}
+    for fold, member in enumerate(members):
+        times = sample.times[:, fold].sum(axis=0)
+        some = times > 0
+        if member.rowwise:
+            scores.append(member.of(sample.columns[some]))
+        else:
+            if id(member) not in whole:
+                whole[id(member)] = member.of(sample.columns)
+            scores.append(whole[id(member)][some])
+        weights.append(times[some])
+    return np.concatenate(scores), np.concatenate(weights)
 
 
 def count(scales: Iterable[Scale], block: Block) -> None:
