@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from dpaudit.errors import UsageError
 from dpaudit.user_key import keyed_checksum, new_user_secret, user_secret
 
-SAMPLES, LAWS, AUDIT = "samples", "distributions", "audit"
+SAMPLES, LAWS, COMPARISONS, AUDIT = "samples", "distributions", "comparisons", "audit"
 """Kinds of rows."""
 WRITTEN_EVERY = 1.0
 """Seconds between two times that rows are written."""
@@ -67,7 +67,7 @@ class Kept:
 
     Args:
         command: its command line.
-        samples, distributions, audits: how many.
+        samples, distributions, comparisons, audits: how many.
         size: bytes.
         written: when the last row was, in seconds since 1970.
     """
@@ -75,6 +75,7 @@ class Kept:
     command: str
     samples: int
     distributions: int
+    comparisons: int
     audits: int
     size: int
     written: float
@@ -271,7 +272,8 @@ def contents() -> list[Kept]:
             return []
         rows = connection.execute(
             "SELECT text, SUM(CASE kind WHEN 'samples' THEN size ELSE 0 END), "
-            "SUM(CASE kind WHEN 'distributions' THEN size ELSE 0 END), SUM(kind = 'audit'), "
+            "SUM(CASE kind WHEN 'distributions' THEN size ELSE 0 END), "
+            "SUM(CASE kind WHEN 'comparisons' THEN size ELSE 0 END), SUM(kind = 'audit'), "
             "SUM(LENGTH(body)), MAX(written) FROM rows1 JOIN commands1 ON commands1.id = command "
             "GROUP BY command ORDER BY MAX(written) DESC"
         ).fetchall()

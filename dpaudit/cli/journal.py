@@ -45,6 +45,7 @@ def _about(one: Kept) -> str:
         f"{number:,} {what if number != 1 else what.removesuffix('s')}"
         for number, what in (
             (one.audits, "finished audits"), (one.samples, "samples"), (one.distributions, "output distributions"),
+            (one.comparisons, "comparisons"),
         ) if number
     ]
     return f"{', '.join(parts)}; {_bytes(one.size)}, {_ago(time.time() - one.written)}"

@@ -134,7 +134,8 @@ def check(
     seconds: dict[str, float] = {}
 
     def result(*, interrupted: bool = False) -> Result:
-        timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
+        began = started.isoformat(timespec="seconds")
+        timings = Timings(began, time.monotonic() - clock, request.jobs, seconds, runner.unused)
         audited = Result(
             seed=request.seed, alpha=request.alpha, command=command_line(request), environment=environment(),
             interrupted=interrupted, timings=timings, audits=audits, utility=utility,

@@ -44,6 +44,7 @@ from dpaudit.plans.plan import Scope
 from dpaudit.results.stream import Progress
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import outward
+from dpaudit.subjects.code_key import own_code
 from dpaudit.subjects.executors import Shared
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.user_errors import guarded
@@ -233,21 +234,25 @@ def forget() -> None:
 def _sources(mechanism: Mechanism) -> list[tuple[str, str]]:
     """All that laws depend on besides the mechanism's parameters, as it is now: laws of another program are no use.
 
-    That is the content of every module that is loaded and not installed, and of dpaudit, the catalogue and the
+    That is the content of dpaudit, of every module that is loaded and not installed, and of the catalogue and the
     mechanism's own package wherever they are; and the versions of Python and the libraries that laws are computed by.
+    In which folders they are does not matter.
     """
-    own = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
+    own = {"dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
     installed = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-    sources = {("python", sys.version)}
+    sources = {("python", sys.version), ("dpaudit", own_code())}
     for name, module in list(sys.modules.items()):
         top, path = name.partition(".")[0], getattr(module, "__file__", None)
-        if not isinstance(path, str):
+        # all of dpaudit's files are in, loaded or not, and a command's starter is none of them
+        if not isinstance(path, str) or top == "dpaudit":
+            continue
+        if name == "__main__" and top not in own and not path.endswith(".py"):
             continue
         if top not in own and (path.startswith(installed) or {"site-packages", "dist-packages"} & {*Path(path).parts}):
             continue
         with contextlib.suppress(OSError):
             status = os.stat(path)
-            sources.add((path, _digest(path, status.st_mtime_ns, status.st_size)))
+            sources.add((Path(path).name, _digest(path, status.st_mtime_ns, status.st_size)))
     for library in ("numpy", "flint", "scipy"):
         sources.add((library, str(getattr(sys.modules.get(library), "__version__", ""))))
     return sorted(sources)

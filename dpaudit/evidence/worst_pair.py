@@ -20,6 +20,7 @@ from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, Tim
 from dpaudit.evidence.density import losses_of
 from dpaudit.evidence.exact import compare, finite
 from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.kept_comparisons import KeptComparisons
 from dpaudit.evidence.symmetries import order_seen
 from dpaudit.interpret import LawCache, of_one_kind
 from dpaudit.language import Claim, Mechanism, PiecewiseConstantScore, Quality
@@ -75,13 +76,30 @@ def find_worst(
         NotEnumerableError: the mechanism has no law, or depends on the order of records without `ordered`.
         MechanismError: it fails on every pair.
     """
-    search = _Search(job, job.mode.compared)
+    search = _Search(job, job.mode.compared, KeptComparisons(runner.journal, job, seed))
+    ended = False
+    try:
+        found = yield from _found(job, search, runner, findings, seed)
+        ended = not search.cut_short
+        return found
+    except (MechanismError, NotEnumerableError):
+        # another run would find the same
+        ended = True
+        raise
+    finally:
+        search.kept.close(finished=ended)
+
+
+def _found(
+    job: WorstCaseSearch, search: _Search, runner: Runner, findings: Findings, seed: int
+) -> Generator[Progress, None, WorstCaseSearch]:
     try:
         if job.mode.scores:
             yield from _by_scores(job, search, runner, seed)
         else:
             yield from _by_records(job, search, runner, seed)
     except TimeLimitError:
+        search.cut_short = True
         findings.notes.append(SearchTimeLimit(""))
     if search.best is None:
         if search.crash is not None:
@@ -112,11 +130,13 @@ class _Search:
 
     job: WorstCaseSearch
     most: int
+    kept: KeptComparisons
     compared: int = 0
     tried: int = 0
     climbs: int = 0
     best: tuple[float, Subject] | None = None
     crash: MechanismError | None = None
+    cut_short: bool = False
 
     @property
     def exhausted(self) -> bool:
@@ -132,12 +152,16 @@ class _Search:
     def score(self, subject: Subject) -> float:
         """The exact ε at the claimed δ; if it is 0, a negative distance to a positive one."""
         self.compared += 1
-        try:
-            score = needed(subject, self.job.claim)
-        except MechanismError as error:
-            # it may ask for more records than a pair has
-            self.crash = error
-            return -math.inf
+        what = (self.compared, subject.mechanism, subject.pair)
+        score = self.kept.find(*what)
+        if score is None:
+            try:
+                score = needed(subject, self.job.claim)
+            except MechanismError as error:
+                # it may ask for more records than a pair has
+                self.crash = error
+                return -math.inf
+            self.kept.keep(*what, score)
         if self.best is None or score > self.best[0]:
             self.best = score, subject
         return score

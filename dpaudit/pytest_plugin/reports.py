@@ -57,6 +57,7 @@ def together(records: Sequence[Record], *, command: str, settings: Settings) -> 
             started=min(one.started for one in seconds),
             seconds=sum(one.seconds for one in seconds),
             audits={key: value for one in seconds for key, value in one.audits.items()},
+            unused=sum(one.unused for one in seconds),
         ),
     )
 

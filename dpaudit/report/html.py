@@ -613,6 +613,8 @@ def timings_text(result: Result) -> str:
     timings = result.timings
     workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
     text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."
+    if timings.unused:
+        text += f" {timings.unused:,} samples that were begun ahead of time were not needed."
     names = {audit.replay: wording.full_name(audit) for audit in result.every}
     timed = [item for item in timings.audits.items() if item[0] in names]
     slowest = sorted(timed, key=lambda item: (-item[1], item[0]))[:5]

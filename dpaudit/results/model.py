@@ -570,6 +570,8 @@ class Timings:
     """Number of workers."""
     audits: dict[str, float]
     """Seconds by replay id."""
+    unused: Count = 0
+    """Samples that workers began ahead of time, or twice, and that were not needed."""
 
 
 @dataclass(frozen=True, kw_only=True)

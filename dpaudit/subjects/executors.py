@@ -100,6 +100,11 @@ def unpacked(content: bytes) -> Any:
     return pickle.loads(value)
 
 
+def called(function: Shared, *args: Any) -> Any:
+    """In a worker: the result of a shared function."""
+    return function.value()(*args)
+
+
 class Executor(Protocol):
     """What a runner needs of worker processes.
 

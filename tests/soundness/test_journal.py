@@ -29,13 +29,15 @@ from dpaudit.cli.run import audit_texts
 from dpaudit.engine import orchestrator
 from dpaudit.engine.kept_audits import KeptAudits
 from dpaudit.errors import UsageError
-from dpaudit.evidence import kept_laws, law_table
+from dpaudit.evidence import kept_laws, law_table, worst_pair
+from dpaudit.evidence.kept_comparisons import KeptComparisons
 from dpaudit.evidence.kept_laws import KeptLaws, Part
 from dpaudit.evidence.side_by_side import Work
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
+from dpaudit.evidence.worst_pair import Subject
 from dpaudit.interpret import Outputs
 from dpaudit.interpret.stored import from_bytes, to_bytes
-from dpaudit.journal import LAWS, SAMPLES, Journal, Place
+from dpaudit.journal import COMPARISONS, LAWS, SAMPLES, Journal, Place
 from dpaudit.language import BOTTOM, Claim, Mechanism
 from dpaudit.outputs.canonical import NAN, Exited, Raised, Structure, TookLonger
 from dpaudit.outputs.plain_values import NotPlainError, decoded, encoded, typed
@@ -43,7 +45,7 @@ from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.plan import Scope
-from dpaudit.plans.request import Request
+from dpaudit.plans.request import Request, WorstCaseMode
 from dpaudit.results.model import Result
 from dpaudit.results.stream import CheckFinished, Event, Notice
 from dpaudit.subjects.code_key import code_key
@@ -553,6 +555,49 @@ def test_an_audit_goes_on_where_it_was_stopped(home: Path, monkeypatch: pytest.M
     said = [event.text for event in events if isinstance(event, Notice)]
     assert any("samples were drawn by an earlier run" in text for text in said)
     assert _number(home) == 0
+
+
+@pytest.mark.parametrize("scores", [False, True])
+def test_a_search_for_the_worst_pair_goes_on(*, scores: bool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = WorstCaseMode(8, 6, None, scores, False, 60, False)
+    request = Request(("ExponentialMechanism",), epsilon=0.01, worst_case=mode)
+    made: list[Subject] = []
+    needed = worst_pair.needed
+
+    def counted(subject: Subject, *about: Any) -> float:
+        made.append(subject)
+        return needed(subject, *about)
+
+    monkeypatch.setattr(worst_pair, "needed", counted)
+    with monkeypatch.context() as patch:
+        patch.setenv("DPAUDIT_JOURNAL", "off")
+        expected, _ = _events(request)
+    alone = len(made)
+    made.clear()
+    _events(request, 8)
+    kept = _number(home, COMPARISONS)
+    assert kept
+    stopped = len(made)
+    found, _ = _events(request)
+    assert found is not None
+    assert expected is not None
+    assert audit_texts(found) == audit_texts(expected)
+    # but for the last, of which nothing was written
+    assert alone <= len(made) <= alone + 2
+    assert 3 <= stopped < alone
+    assert _number(home) == 0
+
+
+def test_a_forged_comparison_decides_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = WorstCaseMode(8, 6, None, False, False, 30, False)
+    request = Request(("ExponentialMechanism",), epsilon=0.01, worst_case=mode)
+    _events(request, 20)
+    monkeypatch.setattr(KeptComparisons, "find", lambda *_: 100.0)
+    found, _ = _events(request)
+    assert found is not None
+    exact = found.audits[0].epsilon_exact
+    assert exact is not None
+    assert exact < 10
 
 
 def test_another_number_of_workers_finds_the_same(home: Path, pool: list[str]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +22,7 @@ from dpaudit.plans.plan import Scope
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.enclosure import Enclosure, outward
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import load_object
 from dpaudit.testing import LeakyResponse
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
@@ -166,6 +169,33 @@ def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
     sources = law_table._sources(mechanism)
     assert any(path.endswith("exponential_mechanism.py") for path, _ in sources)
     law_table.forget()
+
+
+MOVED = """
+from dpaudit.language import Bernoulli, Mechanism
+import beside
+class Coin(Mechanism):
+    def run(self, dataset):
+        return Bernoulli(0.5)
+"""
+
+
+def test_a_program_is_the_same_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(folder: str, beside: str) -> list[tuple[str, str]]:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "beside.py").write_text(beside)
+        (tmp_path / folder / "moved.py").write_text(MOVED)
+        with monkeypatch.context() as patch:
+            patch.syspath_prepend(tmp_path / folder)
+            patch.setattr(sys, "modules", dict(sys.modules))
+            made, _ = load_object(f"{tmp_path / folder / 'moved.py'}:Coin")
+            assert isinstance(made, type)
+            return law_table._sources(made())
+
+    first = of("here", "a = 1")
+    assert {"beside.py", "moved.py"} <= dict(first).keys()
+    assert of("there", "a = 1") == first
+    assert of("elsewhere", "a = 2") != first
 
 
 @dataclass(frozen=True)
