@@ -50,7 +50,7 @@ from dpaudit.results.datasets import dataset_from_json, dataset_to_json
 from dpaudit.subjects.command import Command, command
 from dpaudit.subjects.recorded import Recorded, RecordedFiles
 
-ID_VERSION = "1.9"
+ID_VERSION = "2.0"
 """Part of every replay id: it changes when the same request would give another result."""
 LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
