@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from dpaudit.interpret import Drawn, Outputs
@@ -56,23 +56,25 @@ class KeptSamples:
         if stream not in self._places:
             self._places[stream] = self._journal.places(SAMPLES, stream)
         end, block = unit.first + unit.runs, self.target.block
-        usable = [
-            place for place in self._places[stream]
-            if place.first >= unit.first and place.first % block == 0
+        places = self._places[stream]
+
+        def usable(place: Place) -> bool:
             # the last block of a unit may be shorter; another unit's is no part of this one
-            and (place.first + place.size == end or (place.first + place.size < end and place.size % block == 0))
-        ]
-        while usable:
-            first = usable[0].first
+            after = place.first + place.size
+            return place.first % block == 0 and (after == end or (after < end and place.size % block == 0))
+
+        # a long unit has many parts, and each is asked for by itself
+        at = bisect_left(places, Place(unit.first, 0))
+        while (at := next((i for i in range(at, len(places)) if usable(places[i])), len(places))) < len(places):
+            first = places[at].first
             if first > unit.first:
                 return Place(unit.first, first - unit.first), None
-            longest = usable[bisect_right(usable, first, key=lambda place: place.first) - 1]
+            longest = max(filter(usable, places[at : bisect_left(places, Place(first + 1, 0))]))
             if (outputs := self._read(stream, longest)) is not None:
                 self._used.add(stream)
                 self.read += longest.size
                 return longest, outputs
-            usable.remove(longest)
-            self._places[stream].remove(longest)
+            places.remove(longest)
         return missing, None
 
     def keep(self, unit: Unit, outputs: Drawn, seconds: float) -> None:
