@@ -310,7 +310,9 @@ class _Task:
 
     @property
     def is_lost(self) -> bool:
-        return self.done is not None and isinstance(self.done.exception(), BrokenExecutor)
+        """Whether its worker died, or the one that was to have it did before it was sent."""
+        unsent = self.found is None and not self.futures
+        return unsent or (self.done is not None and isinstance(self.done.exception(), BrokenExecutor))
 
     @property
     def runs(self) -> int:

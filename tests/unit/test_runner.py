@@ -35,6 +35,10 @@ def noisy(dataset: Any, rng: Generator, size: int) -> Any:
 TARGET = function_target(noisy, "noisy", "here")
 
 
+def one(dataset: Any, rng: Generator) -> float:
+    return float(rng.normal())
+
+
 def test_in_order_on_one_process() -> None:
     found = [outputs.reals for outputs in Runner().run(TARGET, units(5))]
     expected = [np.random.default_rng(unit.seed).normal(size=100) for unit in units(5)]
@@ -103,6 +107,32 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     found = [outputs.reals for outputs in running.run(target, units(6), 600)]
     running.close()
     assert died.exists()
+    assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
+
+
+@pytest.mark.parametrize("at", [2, 3, 7])
+@pytest.mark.usefixtures("pool")
+def test_a_worker_that_has_died_when_a_call_is_submitted(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool refuses the call: it is submitted to the next one, and nobody waits for what was never sent."""
+    submit, calls = Workers.submit, list[int]()
+
+    def dies_before(self: Workers, *args: Any) -> Any:
+        calls.append(len(calls))
+        if len(calls) == at:
+            pool: Any = self._pool
+            os.kill(next(iter(pool._processes)), signal.SIGKILL)
+            while pool._flags.broken is None:
+                time.sleep(0.01)
+        return submit(self, *args)
+
+    target = function_target(one, "one", "here")
+    alone = [outputs.reals for outputs in Runner(1).run(target, units(6), 600)]
+    running = Runner(2, seconds=60)
+    running.are_ready()
+    monkeypatch.setattr(Workers, "submit", dies_before)
+    found = [outputs.reals for outputs in running.run(target, units(6), 600)]
+    running.close()
+    assert len(calls) > at
     assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
 
 
