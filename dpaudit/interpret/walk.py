@@ -8,6 +8,7 @@ draws again, and a `Watch` reruns some finished paths.
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +42,10 @@ class Step:
 Path = tuple[Step, ...]
 _NOT_ITS_OWN = (DpauditError, MemoryError, RecursionError)
 """Exceptions that do not depend on the program's logic."""
+_QUIET = frozenset({"dpaudit-parent", "ExecutorManagerThread", "QueueFeederThread"})
+"""Threads beside worker processes of this machine, which draw nothing."""
+_REPLAYS = 10
+"""Replays all of which must draw from the generator of `random`, where other threads may."""
 
 
 class Run:
@@ -136,7 +141,8 @@ class Watch:
     """Checks, while the paths of a program are walked, that it is a function of its dataset and draws.
 
     The 1st, 2nd, 4th, 8th, … finished path is immediately run again, and the first once more at the end. This detects
-    unseeded generators, counters and growing state with few replays.
+    unseeded generators, counters and growing state with few replays. Where other threads run, they may have drawn from
+    the generator of `random` (dask does in its workers): it was the mechanism if every further replay draws.
 
     Raises:
         NondeterministicMechanismError: from `finished` and `close`.
@@ -147,7 +153,7 @@ class Watch:
         self._dataset = dataset
         self._before = _global_generators()
         self._paths = 0
-        self._first: tuple[Path, Hashable] = ((), None)
+        self._checked: list[tuple[Path, Hashable]] = []
 
     def finished(self, run: Run) -> None:
         """Called when a path is finished."""
@@ -155,18 +161,30 @@ class Watch:
         if self._paths & (self._paths - 1):
             return
         end = fingerprint(run.node)
-        if self._paths == 1:
-            self._first = (run.path, end)
+        self._checked.append((run.path, end))
         self._again(run.path, end)
 
     def close(self) -> None:
         """Called when all paths are finished."""
         if self._paths > 1:
-            self._again(*self._first)
-        if _global_generators() != self._before:
+            self._again(*self._checked[0])
+        now = _global_generators()
+        if now != self._before and (now[1:] != self._before[1:] or self._draws()):
             raise _nondeterministic(
                 self._mechanism, "it drew from the global generator of `random` or `numpy.random`"
             )
+
+    def _draws(self) -> bool:
+        """Whether it was the mechanism that drew from the generator of `random`."""
+        if all(thread is threading.current_thread() or thread.name in _QUIET for thread in threading.enumerate()):
+            return True
+        for _ in range(_REPLAYS):
+            before = _global_generators()
+            for path, end in self._checked:
+                self._again(path, end)
+            if _global_generators() == before:
+                return False
+        return True
 
     def _again(self, path: Path, end: Hashable) -> None:
         run = Run(self._mechanism, self._dataset, path)
@@ -224,7 +242,7 @@ def _failure(mechanism: Mechanism, error: Exception) -> Raised:
     return raised(error)
 
 
-def _global_generators() -> Hashable:
+def _global_generators() -> tuple[Hashable, ...]:
     # the state of the global generator, which must not be used: its words, its position, and a cached normal
     _, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
     return (random.getstate(), np.asarray(words).tobytes(), *rest)

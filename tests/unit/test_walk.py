@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, partial
@@ -18,6 +23,7 @@ from dpaudit.interpret.walk import Last, Run, Step
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
+    Categorical,
     Laplace,
     Mechanism,
     Multiset,
@@ -47,6 +53,47 @@ def test_other_randomness_is_caught(mechanism: Mechanism, reading: str) -> None:
 def test_other_randomness_of_bulk_is_caught() -> None:
     with pytest.raises(NondeterministicMechanismError, match="global generator"):
         sample(toys.BulkWithLegacyNumpy(), (), 100)
+
+
+@contextmanager
+def _thread_that_draws() -> Iterator[None]:
+    """As those of a dask worker do, to estimate sizes."""
+    ended = threading.Event()
+
+    def draw() -> None:
+        while not ended.wait(0.01):
+            random.random()
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@dataclass(frozen=True)
+class _DrawsMore(Mechanism):
+    """Takes a while; may draw from `random`, to no effect."""
+
+    also: bool
+
+    def run(self, dataset: object) -> Any:
+        bit = yield Categorical((0, 1), (0.5, 0.5))
+        time.sleep(0.001)
+        return bit + 0 * (random.random() if self.also else 1.0)
+
+
+def test_another_thread_that_draws_is_not_the_mechanism() -> None:
+    with _thread_that_draws():
+        for _ in range(10):
+            before = random.getstate()
+            sample(_DrawsMore(False), (), 100)
+            time.sleep(0.02)
+            assert random.getstate() != before
+        with pytest.raises(NondeterministicMechanismError, match="global generator"):
+            sample(_DrawsMore(True), (), 100)
 
 
 def test_other_randomness_of_a_part_is_its_own_fault() -> None:
