@@ -355,6 +355,10 @@ class _Ahead:
         """Calls that have not."""
         self.over = False
         """Whether there are no more units."""
+        self.alone = False
+        """Whether a task that waits is suspect; there may be thousands, which are not all asked at every arrival."""
+        self.looked = 0.0
+        """When one last looked for late tasks."""
         self.flying = self.taken = 0
         self.shared: dict[tuple[int, int], tuple[Unit, Shared]] = {}
         self.begun = time.monotonic()
@@ -440,7 +444,7 @@ class _Ahead:
         while True:
             try:
                 self._look()
-                if not any(task.suspect for task in self.waiting):
+                if not self.alone:
                     self._fill()
                 if not self.waiting and self.over:
                     return
@@ -456,6 +460,7 @@ class _Ahead:
                 self.runner.workers().restart()
                 for task in self.waiting:
                     task.suspect = task.is_lost
+                self.alone = any(task.suspect for task in self.waiting)
                 continue
             task = self.waiting.popleft()
             self.flying -= task.runs
@@ -487,6 +492,7 @@ class _Ahead:
                 f"{self.target.name} ended its worker process, twice, on {abridged(shown(part.dataset))} (seed "
                 f"{part.seed.entropy}, from sample {part.first} on)."
             )
+        self.alone = any(task.suspect for task in self.waiting)
 
     def _found(self, task: _Task) -> list[Drawn]:
         """The outputs of a task that is done.
@@ -530,20 +536,24 @@ class _Ahead:
 
     def _late(self) -> float | None:
         """Seconds until one looks for tasks that are late; None where none is to be done twice."""
-        alone = any(task.suspect for task in self.waiting)
-        if alone or not self.runner.repeatable or self.running >= self.runner.workers().capacity:
+        if self.alone or not self.runner.repeatable or self.running >= self.runner.workers().capacity:
             # whatever was idle would do fresh ones; a copy of what depends on more than its seed is another sample
             return None
         return max(LATE, LATER * TASK)
 
     def _send_late_again(self) -> None:
         """Where workers have nothing else to do, they do again what takes much longer than such tasks take."""
+        now = time.monotonic()
+        if now - self.looked < LATE:
+            return
+        self.looked = now
         usual = self.runner.pace.get(self.target.name, 0.0)
         for task in self.waiting:
             if self.running >= self.runner.workers().capacity:
                 return
-            since = time.monotonic() - task.sent
-            if len(task.futures) == 1 and not task.is_done and since > max(LATE, LATER * usual * task.runs):
+            since = now - task.sent
+            # most are not late: what is quick to find out comes first
+            if since > LATE and len(task.futures) == 1 and since > LATER * usual * task.runs and not task.is_done:
                 self.runner.unused += task.runs
                 self._send(task)
 
