@@ -109,8 +109,8 @@ class Runner:
     ) -> Generator[Drawn, None, None]:
         """Outputs of every unit, or what was counted in them, in their order.
 
-        Worker processes run ahead of what was taken, by no more runs than were taken; what they do is not needed if no
-        more is taken.
+        Worker processes run ahead of what was taken, by no more runs than were taken, at first by a block each; what they
+        do is not needed if no more is taken.
 
         Args:
             target: what is run.
@@ -561,7 +561,8 @@ class _Ahead:
         """Submit tasks up to the window's end."""
         pool = self.runner.workers()
         together = self._together()
-        window = max(self.taken, pool.capacity * min(together, self.target.block))
+        # of a slow function a block takes longer than a task should: at first every worker has one all the same
+        window = max(self.taken, pool.capacity * self.target.block)
         while len(self.waiting) < WINDOW * pool.capacity and self.flying < window and (
             self.running < QUEUED * pool.capacity
         ):
