@@ -396,7 +396,7 @@ TRACE: tuple[Option, ...] = (
     *(option for option in CHECK if option.key in ("epsilon", "delta", "claim", "relation", "pair")), SEED
 )
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
-    {"check": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE,
+    {"check": CHECK, "plan": CHECK, "samples": SAMPLES, "verify": VERIFY, "worst": WORST, "compare": COMPARE,
      "stability": STABILITY, "trace": TRACE}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""

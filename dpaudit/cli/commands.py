@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +20,7 @@ from dpaudit import config
 from dpaudit.cli.first import (
     CHECK_EXAMPLES,
     GUESSES_EXAMPLES,
+    PLAN_EXAMPLES,
     SAMPLES_EXAMPLES,
     SCORES_EXAMPLES,
     SETTLED,
@@ -28,7 +30,7 @@ from dpaudit.cli.first import (
     write_example,
 )
 from dpaudit.cli.options import OUTPUT, WHAT, Given, Jobs, Quiet, Verbose, about, algorithms, comparisons, with_options
-from dpaudit.cli.panels import EXIT_CODES_OF_PROOFS, PanelCommand, epilog
+from dpaudit.cli.panels import EXIT_CODES_OF_PLANS, EXIT_CODES_OF_PROOFS, PanelCommand, epilog
 from dpaudit.cli.targets import named_targets, refuse_unknown
 from dpaudit.cli.terminal import complain, say, settle_terminal, unwritable
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
@@ -101,6 +103,27 @@ CanaryCurve = Annotated[
 ]
 NOWHERE = Outputs()
 TARGETS = "A NAME of `dpaudit list`, your own file.py:function, or module:object; one or more"
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TARGET", help=f"{TARGETS}.", autocompletion=algorithms, rich_help_panel=WHAT),
+]
+Every = Annotated[bool, typer.Option("--all", help="Audit the whole catalogue.", rich_help_panel=WHAT)]
+Corpus = Annotated[
+    bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
+]
+Command = Annotated[
+    str | None,
+    typer.Option(COMMAND.flag, metavar=COMMAND.metavar, help=COMMAND.about, rich_help_panel=COMMAND.panel),
+]
+Persistent = Annotated[
+    str | None,
+    typer.Option(
+        PERSISTENT.flag, metavar=PERSISTENT.metavar, help=about(PERSISTENT), rich_help_panel=PERSISTENT.panel,
+    ),
+]
+Privacy = Annotated[bool, typer.Option("--privacy", help=PRIVACY.about, rich_help_panel=PRIVACY.panel)]
+Utility = Annotated[bool, typer.Option(UTILITY.flag, help=UTILITY.about, rich_help_panel=UTILITY.panel)]
 
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -259,26 +282,11 @@ def show_command(
 @app.command("check", cls=PanelCommand, epilog=epilog(*CHECK_EXAMPLES))
 @with_options
 def check_command(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TARGET", help=f"{TARGETS}.", autocompletion=algorithms, rich_help_panel=WHAT
-        ),
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Audit the whole catalogue.", rich_help_panel=WHAT)] = False,
-    corpus: Annotated[
-        bool, typer.Option("--corpus", help="Audit the corpus of known-broken mechanisms.", rich_help_panel=WHAT)
-    ] = False,
-    command: Annotated[
-        str | None,
-        typer.Option(COMMAND.flag, metavar=COMMAND.metavar, help=COMMAND.about, rich_help_panel=COMMAND.panel),
-    ] = None,
-    persistent: Annotated[
-        str | None,
-        typer.Option(
-            PERSISTENT.flag, metavar=PERSISTENT.metavar, help=about(PERSISTENT), rich_help_panel=PERSISTENT.panel,
-        ),
-    ] = None,
+    targets: Targets = None,
+    every: Every = False,
+    corpus: Corpus = False,
+    command: Command = None,
+    persistent: Persistent = None,
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
@@ -286,37 +294,54 @@ def check_command(
         bool,
         typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.", rich_help_panel=OUTPUT),
     ] = False,
-    privacy: Annotated[
-        bool, typer.Option("--privacy", help=PRIVACY.about, rich_help_panel=PRIVACY.panel)
-    ] = False,
-    utility: Annotated[
-        bool, typer.Option(UTILITY.flag, help=UTILITY.about, rich_help_panel=UTILITY.panel)
-    ] = False,
+    privacy: Privacy = False,
+    utility: Utility = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Audit the claim of your own function, or of an algorithm."""
-    # the whole catalogue is audited whole; of a name it is the privacy that is in question
-    both = privacy == utility and (privacy or every)
-    only = None if both else "utility" if utility else "privacy"
-    if persistent is not None and command is None:
-        raise UsageError("{} is about a command; give one with {}.", PERSISTENT, COMMAND)
-    named = named_targets(targets, every=every, corpus=corpus, command=command)
-    refuse_unknown(named)
-    from dpaudit.cli.requests import request_of
-    from dpaudit.cli.run import finish
-    from dpaudit.subjects import command as commands
-
-    made = () if command is None else (commands.command(command, persistent=persistent),)
-    request = request_of("check", (*named, *made), given, only=only)
+    request = _checked(
+        targets, given, every=every, corpus=corpus, command=command, persistent=persistent, privacy=privacy,
+        utility=utility,
+    )
     if expect and any(not isinstance(target, str) or ":" in target for target in request.targets):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
     evidence = request.prior_from
-    datasets = [argument[1:] for argument in given["pair"] or () if argument.startswith("@")]
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
-    files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
+    files.refuse_unwritable(outputs, [*_sources(request), *_datasets(given), *earlier])
+    from dpaudit.cli.run import finish
+
     finish(request, outputs, quiet=quiet, verbose=verbose, expect=expect)
+
+
+@app.command("plan", cls=PanelCommand, epilog=epilog(*PLAN_EXAMPLES, codes=EXIT_CODES_OF_PLANS))
+@with_options
+def plan_command(
+    targets: Targets = None,
+    every: Every = False,
+    corpus: Corpus = False,
+    command: Command = None,
+    persistent: Persistent = None,
+    *,
+    given: Given,
+    privacy: Privacy = False,
+    utility: Utility = False,
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE", help="Write JSON; - for stdout.", rich_help_panel=OUTPUT),
+    ] = None,
+) -> None:
+    """Show what `dpaudit check` would take: samples, time on many workers, power."""
+    request = _checked(
+        targets, given, every=every, corpus=corpus, command=command, persistent=persistent, privacy=privacy,
+        utility=utility,
+    )
+    earlier = [] if request.prior_from is None else [request.prior_from]
+    files.refuse_unwritable(Outputs(json=json), [*_sources(request), *_datasets(given), *earlier])
+    from dpaudit.cli.plan import finish_plan
+
+    finish_plan(request, json)
 
 
 @app.command("samples", cls=PanelCommand, epilog=epilog(*SAMPLES_EXAMPLES))
@@ -815,6 +840,30 @@ def main() -> None:
             complain(f"Cannot write to stdout: {error.strerror or error}.")
             code = code or 2
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _checked(
+    targets: list[str] | None, given: Mapping[str, Any], *, every: bool, corpus: bool, command: str | None,
+    persistent: str | None, privacy: bool, utility: bool,
+) -> Request:
+    """The request of `dpaudit check`, by the words of its command line."""
+    # the whole catalogue is audited whole; of a name it is the privacy that is in question
+    both = privacy == utility and (privacy or every)
+    only = None if both else "utility" if utility else "privacy"
+    if persistent is not None and command is None:
+        raise UsageError("{} is about a command; give one with {}.", PERSISTENT, COMMAND)
+    named = named_targets(targets, every=every, corpus=corpus, command=command)
+    refuse_unknown(named)
+    from dpaudit.cli.requests import request_of
+    from dpaudit.subjects import command as commands
+
+    made = () if command is None else (commands.command(command, persistent=persistent),)
+    return request_of("check", (*named, *made), given, only=only)
+
+
+def _datasets(given: Mapping[str, Any]) -> list[str]:
+    """The files of the datasets that are given."""
+    return [argument[1:] for argument in given["pair"] or () if argument.startswith("@")]
 
 
 def _sources(request: Request) -> list[str]:

@@ -68,7 +68,12 @@ def fixed(data, rng):
     return sum(data) + rng.laplace(0, 1)
 '''
 
-SETTLED = ("check", "samples", "scores", "guesses", "verify", "worst", "compare")
+PLAN_EXAMPLES = (
+    "dpaudit plan my.py:f --epsilon 1 --data 'integers(0, 100)' --runs 1000000",
+    "dpaudit plan RecPrefix --json plan.json",
+)
+
+SETTLED = ("check", "plan", "samples", "scores", "guesses", "verify", "worst", "compare")
 """Commands that take their defaults from [tool.dpaudit]."""
 
 def write_example(path: Path) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dpaudit import journal
 from dpaudit.journal import Kept, location
+from dpaudit.report.numbers import in_bytes
 
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 _DAY = 86_400.0
 
 
@@ -27,7 +27,7 @@ def listed() -> str:
 def pruned(days: float) -> str:
     """Delete what is older."""
     rows, size = journal.prune(older=days * _DAY)
-    return f"{rows:,} rows deleted, {_bytes(size)}."
+    return f"{rows:,} rows deleted, {in_bytes(size)}."
 
 
 def exported(file: str) -> str:
@@ -48,14 +48,7 @@ def _about(one: Kept) -> str:
             (one.comparisons, "comparisons"),
         ) if number
     ]
-    return f"{', '.join(parts)}; {_bytes(one.size)}, {_ago(time.time() - one.written)}"
-
-
-def _bytes(size: float) -> str:
-    step = 0
-    while size >= 1000 and step < len(_UNITS) - 1:
-        size, step = size / 1000, step + 1
-    return f"{size:.3g} {_UNITS[step]}"
+    return f"{', '.join(parts)}; {in_bytes(one.size)}, {_ago(time.time() - one.written)}"
 
 
 def _ago(seconds: float) -> str:

@@ -33,6 +33,14 @@ Exit codes:
   4    the program, or dpaudit itself, crashed
   130  interrupted
 """
+EXIT_CODES_OF_PLANS = """\
+Exit codes:
+  0    planned
+  2    an option, name, file or dataset cannot be used
+  3    a call takes longer than --time
+  4    the mechanism, or dpaudit itself, crashed
+  130  interrupted
+"""
 _LABELS = 24
 """Columns of an option's name beside its description; a longer name has a line of its own."""
 _SHORT_DEFAULT = re.compile(r"\[default: .{1,24}\]")

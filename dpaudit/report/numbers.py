@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
+_BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -26,6 +27,14 @@ def small(x: float) -> str:
 def count(x: int) -> str:
     """A whole number with thousands separated: "1,000,000"."""
     return f"{x:,}"
+
+
+def in_bytes(size: float) -> str:
+    """A number of bytes with three digits: "8 B", "1.28 MB"."""
+    step = 0
+    while size >= 999.5 and step < len(_BYTES) - 1:
+        size, step = size / 1000, step + 1
+    return f"{size:.3g} {_BYTES[step]}"
 
 
 def lower(x: float, against: float | None = None, *, digits: int = 3) -> str:

@@ -109,8 +109,8 @@ class Runner:
     ) -> Generator[Drawn, None, None]:
         """Outputs of every unit, or what was counted in them, in their order.
 
-        Worker processes run ahead of what was taken, by no more runs than were taken, at first by a block each; what they
-        do is not needed if no more is taken.
+        Worker processes run ahead of what was taken, by no more runs than were taken, at first by a block each; what
+        they do is not needed if no more is taken.
 
         Args:
             target: what is run.

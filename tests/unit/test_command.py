@@ -135,7 +135,7 @@ def test_command_lines(line: str, wanted: Request) -> None:
 def test_the_functions_take_the_options_of_the_table() -> None:
     """They are written out for editors; names and defaults are the table's, but for `groups` of `verify`."""
     others = {"target", "name", "claim", "progress", "only", "D_outputs", "Dprime_outputs"}
-    functions = {"check": "audit", "samples": "audit_samples", "stability": "audit_stability"}
+    functions = {"check": "audit", "plan": "audit", "samples": "audit_samples", "stability": "audit_stability"}
     for name, options in OPTIONS.items():
         # columns and what is followed are parts of files; a name is no option but of recorded outputs
         options = [option for option in options if option.name not in ("column", "follow", "name")]
