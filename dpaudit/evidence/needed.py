@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
@@ -11,6 +12,8 @@ from dpaudit.stats import power
 
 POSSIBLE_RUNS = 10**12
 """No remedy names more runs than this."""
+MANY = 10**5
+"""From so many on, they are those of the test's limit distribution; the test itself takes minutes."""
 SMALLEST = 0.1
 """The ε whose multiple must be detectable if the claim is ε = 0."""
 POWER = 0.9
@@ -64,8 +67,12 @@ def counted_for_power(claim: Claim, target: float, *, alpha: float) -> int | Non
         return None
     p = 0.5 + claim.delta / 2
     q = (p - claim.delta) * math.exp(-target)
-    if power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha) >= POSSIBLE_RUNS:
+    limit = power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha)
+    if limit >= POSSIBLE_RUNS:
         return None
+    if limit >= MANY:
+        quantile = NormalDist().inv_cdf
+        return math.ceil((quantile(1 - alpha) + quantile(POWER)) ** 2 / (2 * math.log(1 / alpha)) * limit)
     return power.runs_needed(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha, power=POWER)
 
 

@@ -80,17 +80,21 @@ def side_by_side(
                 yield at, gave_up(work[at], MechanismError(why)), 0.0
         return
     for at in left:
-        try:
-            with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline).result()
-        except BrokenExecutor:
-            pool.restart()
-            why = f"{work[at].job.target.name} ended its worker process."
-            audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
-        except TimeLimitError:
-            pool.restart()
-            why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
-            audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
+        for tried in range(1, pool.losses):
+            try:
+                with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
+                    _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline).result()
+                break
+            except BrokenExecutor:
+                # once with others, and each time alone
+                pool.restart()
+                why = f"{work[at].job.target.name} ended its worker process {tried + 1} times."
+                audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
+            except TimeLimitError:
+                pool.restart()
+                why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
+                audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
+                break
         yield at, audit_result, seconds
 
 

@@ -105,6 +105,8 @@ class Cluster(ABC):
     """
 
     capacity: int
+    losses = 2
+    """Clusters themselves try a call several times."""
 
     def __init__(self, address: str) -> None:
         self.address = address

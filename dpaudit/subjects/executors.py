@@ -110,9 +110,11 @@ class Executor(Protocol):
 
     Args:
         capacity: calls that run at once.
+        losses: how often a call must be lost with its worker before its function is blamed: other things end processes.
     """
 
     capacity: int
+    losses: int
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Have a function called in a worker; its arguments are pickled."""
@@ -140,6 +142,8 @@ class Workers:
     Args:
         capacity: how many.
     """
+
+    losses = 4
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity

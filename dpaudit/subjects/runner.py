@@ -296,7 +296,7 @@ def _merged(parts: Sequence[Drawn]) -> Drawn:
     return merged(whole) if whole else summed([part for part in parts if isinstance(part, Counted)])
 
 
-@dataclass
+@dataclass(eq=False)
 class _Task:
     """Parts of units, one after another in the plan, that a worker runs together."""
 
@@ -305,14 +305,13 @@ class _Task:
     """Their outputs, of a task whose outputs are kept."""
     futures: list[Future[tuple[float, list[Drawn]]]] = field(default_factory=list)
     sent: float = 0.0
-    suspect: bool = False
-    """Whether it was lost with a worker that it may have ended."""
+    losses: int = 0
+    """How often it was lost with a worker that it may have ended."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether its worker died, or the one that was to have it did before it was sent."""
-        unsent = self.found is None and not self.futures
-        return unsent or (self.done is not None and isinstance(self.done.exception(), BrokenExecutor))
+        """Whether its worker died."""
+        return self.done is not None and isinstance(self.done.exception(), BrokenExecutor)
 
     @property
     def runs(self) -> int:
@@ -355,8 +354,10 @@ class _Ahead:
         """Calls that have not."""
         self.over = False
         """Whether there are no more units."""
-        self.alone = False
-        """Whether a task that waits is suspect; there may be thousands, which are not all asked at every arrival."""
+        self.unsent = deque[_Task]()
+        """Tasks that were lost with a worker, and are to be sent again."""
+        self.suspects = deque[_Task]()
+        """Those that were lost so often that they are done alone."""
         self.looked = 0.0
         """When one last looked for late tasks."""
         self.flying = self.taken = 0
@@ -444,23 +445,22 @@ class _Ahead:
         while True:
             try:
                 self._look()
-                if not self.alone:
-                    self._fill()
+                if self.suspects:
+                    self._try_alone(self.suspects.popleft())
+                    continue
+                while self.unsent:
+                    self._send(self.unsent[0])
+                    self.unsent.popleft()
+                self._fill()
                 if not self.waiting and self.over:
                     return
-                if self.waiting and self.waiting[0].suspect:
-                    self._try_alone(self.waiting[0])
-                    continue
                 if not self.waiting or not self.waiting[0].is_done:
                     self._arrive()
                     continue
                 found = self._found(self.waiting[0])
             except BrokenExecutor:
-                # what was lost with a worker is done one task at a time: the one that ends its worker alone did it
                 self.runner.workers().restart()
-                for task in self.waiting:
-                    task.suspect = task.is_lost
-                self.alone = any(task.suspect for task in self.waiting)
+                self._lost()
                 continue
             task = self.waiting.popleft()
             self.flying -= task.runs
@@ -468,31 +468,52 @@ class _Ahead:
                 self._took(part.runs)
                 yield part.runs, outputs
 
+    def _lost(self) -> None:
+        """What was lost with a worker is done again; what was lost several times, one task at a time."""
+        most = self.runner.workers().losses
+        for task in self.waiting:
+            if task.is_lost:
+                task.losses += 1
+                task.futures = []
+        again = [task for task in self.waiting if task.found is None and not task.futures]
+        self.unsent = deque(task for task in again if task.losses < most // 2)
+        self.suspects = deque(task for task in again if task.losses >= most // 2)
+
     def _try_alone(self, task: _Task) -> None:
-        """Do a task again while nothing else is done; if its worker ends again, its parts one by one.
+        """Do a task while nothing else is done; if its worker ends, its parts one by one.
 
         Raises:
-            MechanismError: its only part ends its worker again.
+            BrokenExecutor: a worker had died before.
+            MechanismError: its only part was lost too often.
         """
         # those of a cluster go on, and one of them may be what ended the worker, which it could do again
         while self.running:
             self._arrive()
-        task.futures = []
         self._send(task)
         while not task.is_done:
             self._arrive()
-        task.suspect = False
-        if task.is_lost and len(task.parts) > 1:
+        if not task.is_lost:
+            return
+        pool = self.runner.workers()
+        pool.restart()
+        task.losses += 1
+        task.futures = []
+        if len(task.parts) > 1:
             # one of them did it
-            self.waiting.popleft()
-            self.waiting.extendleft(_Task([part], suspect=True) for part in reversed(task.parts))
-        elif task.is_lost:
+            parts = [_Task([part], losses=pool.losses // 2) for part in task.parts]
+            at = self.waiting.index(task)
+            del self.waiting[at]
+            for one in reversed(parts):
+                self.waiting.insert(at, one)
+            self.suspects.extendleft(reversed(parts))
+            return
+        if task.losses >= pool.losses:
             (part,) = task.parts
             raise MechanismError(
-                f"{self.target.name} ended its worker process, twice, on {abridged(shown(part.dataset))} (seed "
-                f"{part.seed.entropy}, from sample {part.first} on)."
+                f"{self.target.name} ended its worker process {task.losses} times on {abridged(shown(part.dataset))} "
+                f"(seed {part.seed.entropy}, from sample {part.first} on)."
             )
-        self.alone = any(task.suspect for task in self.waiting)
+        self.suspects.appendleft(task)
 
     def _found(self, task: _Task) -> list[Drawn]:
         """The outputs of a task that is done.
@@ -536,7 +557,7 @@ class _Ahead:
 
     def _late(self) -> float | None:
         """Seconds until one looks for tasks that are late; None where none is to be done twice."""
-        if self.alone or not self.runner.repeatable or self.running >= self.runner.workers().capacity:
+        if self.suspects or not self.runner.repeatable or self.running >= self.runner.workers().capacity:
             # whatever was idle would do fresh ones; a copy of what depends on more than its seed is another sample
             return None
         return max(LATE, LATER * TASK)

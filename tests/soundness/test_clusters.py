@@ -177,7 +177,7 @@ def test_a_function_that_ends_its_worker_is_named(machines: Machines) -> None:
     units = [*_units(4), Unit((3,), 100, SeedSequence([5]))]
     running = Runner(1, cluster=machines.address)
     running.workers()
-    what = r"kills ended its worker process, twice, on \(3,\) \(seed \[5\], from sample \d+ on\)"
+    what = r"kills ended its worker process 2 times on \(3,\) \(seed \[5\], from sample \d+ on\)"
     ended = threading.Event()
 
     def replace_workers() -> None:
@@ -285,7 +285,7 @@ def test_workers_of_ray_draw_the_same_samples(monkeypatch: pytest.MonkeyPatch) -
     try:
         target = function_target(noisy, "noisy", "here")
         assert _run(target, "ray") == _run(target, None)
-        with pytest.raises(MechanismError, match="kills ended its worker process, twice"):
+        with pytest.raises(MechanismError, match="kills ended its worker process 2 times"):
             _run(function_target(kills, "kills", "here"), "ray", [*_units(2), Unit((3,), 100, SeedSequence([5]))])
         other = {**clusters.versions(), "numpy": "1.0"}
         monkeypatch.setattr(clusters, "versions", lambda: other)
