@@ -90,23 +90,25 @@ def test_a_crash_in_a_worker_names_the_function() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.usefixtures("pool")
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    """The machine ends a worker, for want of memory for instance: what it did is done again."""
-    parent, died = os.getpid(), tmp_path / "died"
+def test_a_worker_that_dies_is_replaced(times: int, tmp_path: Path) -> None:
+    """The machine ends workers, for want of memory for instance, also of what is done alone: it is done again."""
+    parent = os.getpid()
 
-    def killed_once(dataset: Any, rng: Generator) -> float:
-        if os.getpid() != parent and not died.exists():
-            died.write_text("")
+    def killed(dataset: Any, rng: Generator) -> float:
+        if os.getpid() != parent and dataset == [2] and len(died := list(tmp_path.iterdir())) < times:
+            (tmp_path / str(len(died))).write_text("")
             os.kill(os.getpid(), signal.SIGKILL)
         return float(rng.normal())
 
-    target = function_target(killed_once, "killed_once", "here")
-    alone = [outputs.reals for outputs in Runner(1).run(target, units(6), 600)]
+    target = function_target(killed, "killed", "here")
+    several = [Unit((i,), 100, SeedSequence([1, i])) for i in range(6)]
+    alone = [outputs.reals for outputs in Runner(1).run(target, several, 600)]
     running = Runner(2)
-    found = [outputs.reals for outputs in running.run(target, units(6), 600)]
+    found = [outputs.reals for outputs in running.run(target, several, 600)]
     running.close()
-    assert died.exists()
+    assert len(list(tmp_path.iterdir())) == times
     assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
 
 
@@ -149,7 +151,7 @@ def test_a_unit_that_always_ends_its_worker_is_an_error() -> None:
     running, found = Runner(2), []
     several = [Unit((i,), 100, SeedSequence([1, i])) for i in range(6)]
     stream = running.run(function_target(kills, "kills", "here"), several, 600)
-    with pytest.raises(MechanismError, match="kills ended its worker process"):
+    with pytest.raises(MechanismError, match="kills ended its worker process 4 times"):
         found.extend(outputs.runs for outputs in stream)
     running.close()
     assert found == [100, 100, 100], "all units before it are good"
