@@ -1859,7 +1859,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E33",
         "parts of dicts are compared by key",
-        "dpaudit/evidence/assumptions.py",
+        "dpaudit/outputs/columns.py",
         "    if not has_names(outcome):\n        return list",
         "    if True:\n        return list",
         ("unit/test_named_parts.py::test_a_key_that_is_missing_does_not_mix_the_types_of_others",),
