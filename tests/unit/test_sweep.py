@@ -173,7 +173,7 @@ def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
 
 MOVED = """
 from dpaudit.language import Bernoulli, Mechanism
-import beside
+import moved_constants
 class Coin(Mechanism):
     def run(self, dataset):
         return Bernoulli(0.5)
@@ -183,7 +183,7 @@ class Coin(Mechanism):
 def test_a_program_is_the_same_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def of(folder: str, beside: str) -> list[tuple[str, str]]:
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "beside.py").write_text(beside)
+        (tmp_path / folder / "moved_constants.py").write_text(beside)
         (tmp_path / folder / "moved.py").write_text(MOVED)
         with monkeypatch.context() as patch:
             patch.syspath_prepend(tmp_path / folder)
@@ -193,7 +193,7 @@ def test_a_program_is_the_same_in_another_folder(tmp_path: Path, monkeypatch: py
             return law_table._sources(made())
 
     first = of("here", "a = 1")
-    assert {"beside.py", "moved.py"} <= dict(first).keys()
+    assert {"moved_constants.py", "moved.py"} <= dict(first).keys()
     assert of("there", "a = 1") == first
     assert of("elsewhere", "a = 2") != first
 
