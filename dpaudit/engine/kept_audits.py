@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.side_by_side import AuditResult, Work
-from dpaudit.journal import AUDIT, Journal, Place
+from dpaudit.journal import AUDIT, WRITTEN_FROM, Journal, Place
 from dpaudit.plans.request import Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, Timings
@@ -62,6 +62,9 @@ class KeptAudits:
             return
         self._used.add(key)
         self._journal.keep(AUDIT, key, _ONE, json.dumps([seconds, self._text(audit)]).encode())
+        if seconds > WRITTEN_FROM:
+            # its samples are deleted, and the next time to write may be the end of another long audit
+            self._journal.write()
 
     def forget(self) -> None:
         """Delete them: the command is finished."""

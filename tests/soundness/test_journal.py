@@ -664,6 +664,21 @@ def test_an_audit_of_another_case_is_not_taken(home: Path) -> None:
         assert KeptAudits(journal, request, {}, work).find(work[1]) is not None
 
 
+def test_a_long_audit_is_written_when_it_ends(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its samples are deleted then, and the other audits may run in workers, for hours."""
+    for name in ("WRITTEN_EVERY", "WRITTEN_FROM"):
+        monkeypatch.setattr(journals, name, 1e9)
+    request = _request(slow, noisy)
+    audit = orchestrator.run(_request(noisy)).audits[0]
+    work = [Work(job, 0.001) for job in all_jobs(request)]
+    with closing(Journal("dpaudit check", home / "journal.sqlite3")) as journal:
+        kept = KeptAudits(journal, request, {}, work)
+        kept.keep(work[0], audit, 0.1)
+        assert _number(home, "audit") == 0
+        kept.keep(work[1], audit, 3.0)
+        assert _number(home, "audit") == 2
+
+
 # --- the file ---
 
 
