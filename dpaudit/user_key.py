@@ -55,7 +55,7 @@ def user_secret() -> bytes | None:
 
 
 def new_user_secret() -> bytes:
-    """A new secret, kept.
+    """A new secret, kept; the one of another process that makes it at the same time.
 
     Raises:
         OSError: it cannot be.
@@ -64,7 +64,19 @@ def new_user_secret() -> bytes:
     if path is None:
         raise FileNotFoundError("no home directory")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
     secret = secrets.token_bytes(_BYTES)
-    write_file(path, secret, mode=0o600)
+    own = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    write_file(own, secret, mode=0o600)
+    try:
+        if os.path.lexists(path) and user_secret() is None:
+            path.unlink(missing_ok=True)
+        # unlike a rename, a link does not replace what another process has put there meanwhile
+        os.link(own, path)
+    except FileExistsError:
+        return user_secret() or secret
+    except OSError:
+        # a file system without links
+        os.replace(own, path)
+    finally:
+        own.unlink(missing_ok=True)
     return secret

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import random
+import secrets
 import sqlite3
 import stat
 import time
@@ -52,6 +53,8 @@ from dpaudit.subjects.code_key import code_key
 from dpaudit.subjects.kept_samples import KeptSamples
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import FunctionTarget, Unit, function_target
+from dpaudit.user_key import new_user_secret, user_secret
+from dpaudit.whole_files import write_file
 
 
 @pytest.fixture
@@ -357,6 +360,20 @@ def test_outputs_come_back_as_they_were() -> None:
     for size in (0, 5, 100, len(content) - 1):
         with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
             from_bytes(content[:size])
+
+
+def test_two_processes_that_make_the_key_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As two audits side by side do: both write with one key, and the rows of both are good."""
+    path = home / ".local" / "state" / "dpaudit" / "cache.key"
+    path.parent.mkdir(parents=True)
+
+    def meanwhile(number: int) -> bytes:
+        write_file(path, b"o" * 32, mode=0o600)
+        return b"m" * number
+
+    monkeypatch.setattr(secrets, "token_bytes", meanwhile)
+    assert new_user_secret() == user_secret() == b"o" * 32
+    assert [one.name for one in path.parent.iterdir()] == ["cache.key"]
 
 
 # --- samples ---
