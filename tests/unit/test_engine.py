@@ -394,10 +394,10 @@ def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch)
             self.index = batches[0].index
             super().__init__(job, runner, batches, **more)
 
-        def next(self) -> Any:
+        def next_parts(self) -> Any:
             if self.index == 1:
                 raise MechanismError("Third raised RuntimeError: no ones, please.")
-            return super().next()
+            return super().next_parts()
 
     monkeypatch.setattr(sampled, "Draws", SecondBreaks)
     (found,) = of_case(
