@@ -103,6 +103,8 @@ class Journal:
         self._open: sqlite3.Connection | None = None
         self._secret: bytes | None = None
         self._rows: list[_Row] = []
+        self._finished: list[tuple[str, set[str]]] = []
+        self._replaced: list[tuple[str, set[str]]] = []
         self._written = time.monotonic() + WRITTEN_FROM - WRITTEN_EVERY
 
     @property
@@ -149,6 +151,7 @@ class Journal:
     def write(self) -> None:
         """Write what is not yet written; what cannot be kept is no reason to stop."""
         rows, self._rows = self._rows, []
+        replaced, self._replaced = self._replaced, []
         self._written = time.monotonic()
         if not rows or self._path is None:
             return
@@ -163,22 +166,44 @@ class Journal:
                     (kind, key, *place, number, written, self._checksum(kind, key, place, body), body)
                     for kind, key, place, body, written in rows
                 ])
+                for kind, gone in replaced:
+                    _delete(connection, kind, gone)
         except _FAILURES as error:
             self._give_up(f"it cannot be written ({error})")
 
-    def forget(self, kind: str, keys: Iterable[str]) -> None:
-        """Delete rows: what they were for is finished."""
+    def finished(self, kind: str, keys: Iterable[str]) -> None:
+        """What some rows were for is finished: no more of them are written.
+
+        Those that are will be deleted when its result is kept (`keep_result`), or written to its files (`settle`):
+        until then a killed command needs them.
+        """
         gone = set(keys)
-        self._rows = [row for row in self._rows if row.kind != kind or row.key not in gone]
+        self._drop(kind, gone)
+        self._finished.append((kind, gone))
+
+    def keep_result(self, kind: str, key: str, place: Place, body: bytes) -> None:
+        """Keep a row that replaces those of what is finished."""
+        self._replaced += self._finished
+        self._finished = []
+        self.keep(kind, key, place, body)
+
+    def settle(self) -> None:
+        """Delete the rows of what is finished."""
+        finished, self._finished, self._replaced = self._replaced + self._finished, [], []
+        for kind, keys in finished:
+            self.forget(kind, keys)
+
+    def forget(self, kind: str, keys: Iterable[str]) -> None:
+        """Delete rows at once."""
+        gone = set(keys)
+        self._drop(kind, gone)
         if not gone or self._path is None or not self._path.exists():
             return
         try:
             connection = self._connected(make=False)
             if connection is not None:
                 with connection:
-                    asked = "DELETE FROM rows1 WHERE kind = ? AND key = ?"
-                    connection.executemany(asked, [(kind, key) for key in gone])
-                    connection.execute(_UNUSED)
+                    _delete(connection, kind, gone)
                 # a script is stepped to its end
                 connection.executescript("PRAGMA incremental_vacuum")
         except _FAILURES as error:
@@ -192,6 +217,9 @@ class Journal:
             with contextlib.suppress(*_FAILURES):
                 self._open.close()
             self._open = None
+
+    def _drop(self, kind: str, gone: set[str]) -> None:
+        self._rows = [row for row in self._rows if row.kind != kind or row.key not in gone]
 
     # --- the file ---
 
@@ -251,6 +279,11 @@ def _connection(path: Path, *, make: bool) -> sqlite3.Connection | None:
         connection.close()
         raise
     return connection
+
+
+def _delete(connection: sqlite3.Connection, kind: str, gone: set[str]) -> None:
+    connection.executemany("DELETE FROM rows1 WHERE kind = ? AND key = ?", [(kind, key) for key in gone])
+    connection.execute(_UNUSED)
 
 
 def _text(command: str) -> str:

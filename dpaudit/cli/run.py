@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json as json_module
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,8 +37,11 @@ def finish(
 ) -> None:
     """Run, show, write, keep, and exit with the code that the result asks for."""
     stdout_taken = outputs.take_stdout
+    afterwards: list[Callable[[], None]] = []
     with EventLog(outputs) as log:
-        result, failures = run(request, log, quiet=quiet, verbose=verbose, stdout_taken=stdout_taken)
+        result, failures = run(
+            request, log, quiet=quiet, verbose=verbose, stdout_taken=stdout_taken, afterwards=afterwards
+        )
     if request.comparison is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
         out = OutConsole()
         out.print(comparison_block(result))
@@ -53,6 +56,9 @@ def finish(
     )
     for failure in failures:
         complain(str(failure))
+    # where a report could not be written, the same command writes it at once from what is kept
+    for step in afterwards if not failures else ():
+        step()
     if result.interrupted:
         if quiet and stdout_taken:
             complain("Interrupted; the results of finished audits are written.")
@@ -78,9 +84,13 @@ def written(
 
 def run(
     request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, verbose: bool = False,
-    only: str | None = None,
+    only: str | None = None, afterwards: list[Callable[[], None]] | None = None,
 ) -> tuple[Result, list[ReportError]]:
-    """Run, show and log: the result, and why it could not be shown to the end where it could not."""
+    """Run, show and log: the result, and why it could not be shown to the end where it could not.
+
+    Args:
+        only, afterwards: as of `orchestrator.check`.
+    """
     # what the report tells to type must not depend on the folder it is typed in
     request = replace(request, spelled=frozenset(config.read().values))
     out = OutConsole(stderr=stdout_taken)
@@ -90,7 +100,9 @@ def run(
     if before is not None:
         log.go_on(before.lines)
     with (
-        contextlib.closing(orchestrator.check(request, only=only, resumed=known)) as stream,
+        contextlib.closing(
+            orchestrator.check(request, only=only, resumed=known, afterwards=afterwards)
+        ) as stream,
         ConsoleReporter(out, Console(stderr=True), quiet=quiet, verbose=verbose) as reporter,
     ):
         event = next(stream)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.side_by_side import AuditResult, Work
 from dpaudit.journal import AUDIT, WRITTEN_FROM, Journal, Place
+from dpaudit.plans.job import RecordedSamples
 from dpaudit.plans.request import Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, Timings
@@ -22,7 +23,7 @@ class KeptAudits:
     """What the journal holds of the audits of one command.
 
     Args:
-        journal: where they are kept.
+        journal: whether anything is kept, and of which command.
         request: that they answer.
         environment: versions that they depend on.
         work: the cases, before anything of them has run: a cache that a mechanism fills is no other mechanism.
@@ -31,50 +32,46 @@ class KeptAudits:
     def __init__(
         self, journal: Journal, request: Request, environment: Mapping[str, str], work: Sequence[Work]
     ) -> None:
-        self._journal, self._request, self._environment = journal, request, dict(environment)
+        self._command, self._request, self._environment = journal.command, request, dict(environment)
         about = [request.image(), request.door, sorted(environment.items()), own_code()]
-        # a command with one case has its samples and output distributions
-        several = () if journal.is_off or len(work) < 2 else work
-        self._keys = {one.job.replay: _key(one, about) for one in several}
-        self._used: set[str] = set()
+        # recorded outputs cost nothing to audit again, and more of them may have arrived
+        kept = [one for one in work if not (journal.is_off or isinstance(one.job, RecordedSamples))]
+        self._keys = {one.job.replay: _key(one, about) for one in kept}
 
-    def find(self, work: Work) -> tuple[AuditResult, float] | None:
+    def find(self, work: Work, journal: Journal) -> tuple[AuditResult, float] | None:
         """The audit of a case and the seconds that it took; None where it is not kept."""
         key = self._keys.get(work.job.replay)
-        if key is None or not self._journal.is_there:
+        if key is None or not journal.is_there:
             return None
-        body = self._journal.body(AUDIT, key, _ONE)
+        body = journal.body(AUDIT, key, _ONE)
         if body is None:
             return None
         try:
             seconds, text = json.loads(body)
             (audit,) = json_form.from_json(text, where="the journal").every
-            found = audit, float(seconds)
+            return audit, float(seconds)
         except (DpauditError, ValueError, TypeError):
             return None
-        self._used.add(key)
-        return found
 
-    def keep(self, work: Work, audit: AuditResult, seconds: float) -> None:
-        """Keep an audit that has ended, and that no time limit has cut short."""
+    def keep(self, work: Work, audit: AuditResult, seconds: float, journal: Journal) -> None:
+        """Keep an audit that has ended, and that no time limit has cut short; what it was made of is deleted."""
         key = self._keys.get(work.job.replay)
         if key is None or audit.crashed:
             return
-        self._used.add(key)
-        self._journal.keep(AUDIT, key, _ONE, json.dumps([seconds, self._text(audit)]).encode())
+        journal.keep_result(AUDIT, key, _ONE, json.dumps([seconds, self._text(audit)]).encode())
         if seconds > WRITTEN_FROM:
-            # its samples are deleted, and the next time to write may be the end of another long audit
-            self._journal.write()
+            # the next time to write may be the end of another long audit
+            journal.write()
 
-    def forget(self) -> None:
-        """Delete them: the command is finished."""
-        self._journal.forget(AUDIT, self._used)
+    def finish(self, journal: Journal) -> None:
+        """The command is finished: they are of no more use once its result is written."""
+        journal.finished(AUDIT, [key for key in self._keys.values() if key is not None])
 
     def _text(self, audit: AuditResult) -> str:
         privacy, utility = ([audit], []) if isinstance(audit, Audit) else ([], [audit])
         began = datetime.now(UTC).isoformat(timespec="seconds")
         return json_form.to_json(Result(
-            seed=self._request.seed, alpha=self._request.alpha, command=self._journal.command,
+            seed=self._request.seed, alpha=self._request.alpha, command=self._command,
             environment=self._environment, interrupted=False, timings=Timings(began, 0.0, 1, {}),
             audits=privacy, utility=utility,
         ))

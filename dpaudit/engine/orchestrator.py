@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -96,7 +96,8 @@ IMPORTS_GRACE = 2.0
 
 
 def check(
-    request: Request, *, only: str | None = None, resumed: Resumed = NOTHING_DONE
+    request: Request, *, only: str | None = None, resumed: Resumed = NOTHING_DONE,
+    afterwards: list[Callable[[], None]] | None = None,
 ) -> Generator[Event, None, None]:
     """Audit everything that a request names.
 
@@ -104,6 +105,8 @@ def check(
         request: what to check.
         only: the replay id of the one case to run; its share of α stays as it was.
         resumed: what an earlier process did of this request; its events are yielded again, but nothing is run again.
+        afterwards: gets what is to be called once the result is written: until then a command that is killed is
+            resumed from the journal. None: the result is not written anywhere, and the journal ends with the stream.
 
     Yields:
         Events, the last of which is `CheckFinished` with the result. An interrupt (KeyboardInterrupt) ends the
@@ -160,9 +163,9 @@ def check(
             for job in every
             for key in [keys.get(job.replay)]
         ]
-        kept = KeptAudits(journal, request, environment(), work)
+        kept = KeptAudits(journal, request, environment(), work if only is None else ())
         if journal.is_there:
-            earlier = {one.job.replay: found for one in work if (found := kept.find(one)) is not None}
+            earlier = {one.job.replay: found for one in work if (found := kept.find(one, journal)) is not None}
             resumed = replace(resumed, ended={**earlier, **resumed.ended})
         while work:
             if work[0].job.replay in resumed.ended or work[0].job.replay in resumed.lost:
@@ -180,7 +183,7 @@ def check(
             yield from _recorded(steps, audits, utility, seconds)
         last = result()
         if not any(one.crashed for one in last.every) and (runner.left is None or runner.left > 0):
-            kept.forget()
+            kept.finish(journal)
         if request.comparison is not None:
             last = timed(comparison_of(request.comparison), request.comparison, last)
     except KeyboardInterrupt:
@@ -190,9 +193,19 @@ def check(
         runner.close()
         journal.close()
         forget()
+    settle = partial(_settle, journal)
+    if afterwards is None:
+        settle()
+    else:
+        afterwards.append(settle)
     if journal.trouble:
         yield Notice(f"The journal {location()} was not used: {journal.trouble}.")
     yield CheckFinished(last)
+
+
+def _settle(journal: Journal) -> None:
+    journal.settle()
+    journal.close()
 
 
 def run(request: Request) -> Result:
@@ -266,7 +279,7 @@ def _timed(
             yield AuditFinished(partial, time.monotonic() - begun)
         raise
     if not findings.cut_short:
-        kept.keep(work, audit, time.monotonic() - begun)
+        kept.keep(work, audit, time.monotonic() - begun, runner.journal)
     yield AuditFinished(audit, time.monotonic() - begun)
 
 
@@ -287,7 +300,7 @@ def _side_by_side(
     ended: dict[int, tuple[AuditResult, float]] = {}
     # workers of a cluster may not have this folder
     path = location() if runner.cluster is None else None
-    alone = partial(_alone, request, runner.journal.command, path)
+    alone = partial(_alone, request, runner.journal.command, path, kept)
     finished = side_by_side(work, alone, partial(_gave_up, request), runner)
     for place, one in enumerate(work):
         yield _started(one.job, runner)
@@ -297,21 +310,28 @@ def _side_by_side(
             at, audit, seconds = next(finished)
             ended[at] = audit, seconds
             if runner.left is None or runner.left > 0:
-                # a time limit may have cut it short otherwise
-                kept.keep(work[at], audit, seconds)
+                # a time limit may have cut it short otherwise; workers keep long ones, where they can
+                kept.keep(work[at], audit, seconds, runner.journal)
         yield AuditFinished(*ended[place])
 
 
-def _alone(request: Request, command: str, path: Path | None, work: Work, runner: Runner) -> AuditResult:
+def _alone(
+    request: Request, command: str, path: Path | None, kept: KeptAudits, work: Work, runner: Runner
+) -> AuditResult:
     """One case to its end, without its events, in a worker process; what it draws is kept in the journal at `path`."""
     with contextlib.closing(Journal(command, path)) as runner.journal:
-        steps = _audit(work, request, runner, _begun(work))
+        begun, findings = time.monotonic(), _begun(work)
+        steps = _audit(work, request, runner, findings)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
                 audit: AuditResult = end.value
-                return audit
+                break
+        if not findings.cut_short:
+            kept.keep(work, audit, time.monotonic() - begun, runner.journal)
+        runner.journal.settle()
+        return audit
 
 
 def _gave_up(request: Request, work: Work, error: MechanismError) -> AuditResult:
@@ -334,7 +354,7 @@ def _started(job: Job, runner: Runner | None = None) -> AuditStarted:
 def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> Steps:
     """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict.
 
-    What it finds is put into `findings` on the way, and into the journal, from which it is deleted at the end.
+    What it finds is put into `findings` on the way, and into the journal.
     """
     runner.kept, runner.repeatable = None, False
     try:
@@ -343,7 +363,7 @@ def _audit(work: Work, request: Request, runner: Runner, findings: Findings) -> 
             if runner.kept.read:
                 yield Notice(f"{runner.kept.read:,} samples were drawn by an earlier run, which did not end.")
             if not (findings.cut_short or findings.crashed):
-                runner.kept.forget()
+                runner.kept.finish()
         return audit
     finally:
         if runner.kept is not None:

@@ -59,10 +59,10 @@ class KeptComparisons:
             self._journal.write()
 
     def close(self, *, finished: bool) -> None:
-        """Hand over what is pending, or delete all if the search has ended."""
+        """Hand over what is pending; of a search that has ended it is of no more use once the result is kept."""
         if finished and self._key:
             self._pending = []
-            self._journal.forget(COMPARISONS, [self._key])
+            self._journal.finished(COMPARISONS, [self._key])
         else:
             self._write()
 

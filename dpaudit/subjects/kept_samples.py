@@ -108,10 +108,10 @@ class KeptSamples:
                 self._used.add(stream)
                 self._journal.keep(SAMPLES, stream, Place(unit.first, unit.runs), body)
 
-    def forget(self) -> None:
-        """Delete them: the audit is finished."""
+    def finish(self) -> None:
+        """The audit is finished: they are of no more use once its result is kept."""
         self._pending = []
-        self._journal.forget(SAMPLES, self._used)
+        self._journal.finished(SAMPLES, self._used)
 
     def _read(self, stream: str, place: Place) -> Drawn | None:
         body = self._journal.body(SAMPLES, stream, place)

@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from helpers import Rows
 from numpy.random import SeedSequence
 
 import dpaudit
 from dpaudit import journal as journals
-from dpaudit.cli.run import audit_texts
-from dpaudit.engine import orchestrator
+from dpaudit.cli.run import audit_texts, finish
+from dpaudit.engine import kept_audits, orchestrator
 from dpaudit.engine.kept_audits import KeptAudits
-from dpaudit.errors import UsageError
+from dpaudit.errors import ReportError, UsageError
 from dpaudit.evidence import kept_laws, law_table, worst_pair
 from dpaudit.evidence.kept_comparisons import KeptComparisons
 from dpaudit.evidence.kept_laws import KeptLaws, Part
@@ -38,7 +39,7 @@ from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.evidence.worst_pair import Subject
 from dpaudit.interpret import Outputs
 from dpaudit.interpret.stored import from_bytes, to_bytes
-from dpaudit.journal import COMPARISONS, LAWS, SAMPLES, Journal, Place
+from dpaudit.journal import AUDIT, COMPARISONS, LAWS, SAMPLES, Journal, Place
 from dpaudit.language import BOTTOM, Claim, Mechanism
 from dpaudit.outputs.canonical import NAN, Exited, Raised, Structure, TookLonger
 from dpaudit.outputs.plain_values import NotPlainError, decoded, encoded, typed
@@ -47,10 +48,14 @@ from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request, WorstCaseMode
+from dpaudit.report import files
+from dpaudit.report.files import Outputs as ReportFiles
+from dpaudit.results import json_form
 from dpaudit.results.model import Result
 from dpaudit.results.stream import CheckFinished, Event, Notice
 from dpaudit.subjects.code_key import code_key
 from dpaudit.subjects.kept_samples import KeptSamples
+from dpaudit.subjects.recorded import Recorded
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import FunctionTarget, Unit, function_target
 from dpaudit.user_key import new_user_secret, user_secret
@@ -668,17 +673,17 @@ def test_an_audit_of_another_case_is_not_taken(home: Path) -> None:
     work = [Work(job, 0.001) for job in all_jobs(request)]
     with closing(Journal("dpaudit check", home / "journal.sqlite3")) as journal:
         kept = KeptAudits(journal, request, {}, work)
-        assert kept.find(work[1]) is None
-        kept.keep(work[1], audit, 3.0)
-        assert kept.find(work[1]) == (audit, 3.0)
+        assert kept.find(work[1], journal) is None
+        kept.keep(work[1], audit, 3.0, journal)
+        assert kept.find(work[1], journal) == (audit, 3.0)
         job = work[1].job
         assert isinstance(job, PrivacyJob)
         (pair,) = job.pairs
         for other in (replace(job, pairs=(replace(pair, right=(2,)),)), replace(job, claim=Claim(1.0))):
             changed = [work[0], replace(work[1], job=other)]
-            assert KeptAudits(journal, request, {}, changed).find(changed[1]) is None
-        assert KeptAudits(journal, request, {"numpy": "next"}, work).find(work[1]) is None
-        assert KeptAudits(journal, request, {}, work).find(work[1]) is not None
+            assert KeptAudits(journal, request, {}, changed).find(changed[1], journal) is None
+        assert KeptAudits(journal, request, {"numpy": "next"}, work).find(work[1], journal) is None
+        assert KeptAudits(journal, request, {}, work).find(work[1], journal) is not None
 
 
 def test_a_long_audit_is_written_when_it_ends(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -690,10 +695,75 @@ def test_a_long_audit_is_written_when_it_ends(home: Path, monkeypatch: pytest.Mo
     work = [Work(job, 0.001) for job in all_jobs(request)]
     with closing(Journal("dpaudit check", home / "journal.sqlite3")) as journal:
         kept = KeptAudits(journal, request, {}, work)
-        kept.keep(work[0], audit, 0.1)
+        kept.keep(work[0], audit, 0.1, journal)
         assert _number(home, "audit") == 0
-        kept.keep(work[1], audit, 3.0)
+        kept.keep(work[1], audit, 3.0, journal)
         assert _number(home, "audit") == 2
+
+
+def test_a_command_that_is_killed_while_it_writes_has_lost_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is kept of an audit is deleted when its report is there, not before."""
+    request, report = _request(slow), ReportFiles(json=str(home / "result.json"))
+    made: list[str] = []
+    evidence = orchestrator._evidence
+
+    def counting(work: Any, *rest: Any) -> Any:
+        made.append(work.job.target.name)
+        return evidence(work, *rest)
+
+    def killed(*_: Any, **__: Any) -> Any:
+        raise SystemExit("killed")
+
+    def full(*_: Any, **__: Any) -> Any:
+        return [ReportError("The disk is full.")]
+
+    monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 0.0)
+    monkeypatch.setattr(orchestrator, "_evidence", counting)
+    for fails in (killed, full):
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "write", fails)
+            with pytest.raises((SystemExit, typer.Exit)):
+                finish(request, report, quiet=True)
+        assert made == ["slow"]
+        assert _number(home) == _number(home, AUDIT) == 1
+    with pytest.raises(typer.Exit):
+        finish(request, report, quiet=True)
+    assert made == ["slow"]
+    assert _number(home) == 0
+    found, _ = _events(request)
+    assert found is not None
+    assert audit_texts(json_form.from_json((home / "result.json").read_text(), where="")) == audit_texts(found)
+    capsys.readouterr()
+
+
+def test_a_replay_is_not_what_it_is_compared_with(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = _request(slow)
+    monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 0.0)
+    held: list[Callable[[], None]] = []
+    (finished,) = [one for one in orchestrator.check(request, afterwards=held) if isinstance(one, CheckFinished)]
+    assert _number(home, AUDIT) == 1
+    made: list[str] = []
+    evidence = orchestrator._evidence
+
+    def counting(work: Any, *rest: Any) -> Any:
+        made.append(work.job.target.name)
+        return evidence(work, *rest)
+
+    monkeypatch.setattr(orchestrator, "_evidence", counting)
+    list(orchestrator.check(request, only=finished.result.audits[0].replay))
+    assert made == ["slow"]
+    held[0]()
+    assert _number(home) == 0
+
+
+def test_an_audit_of_recorded_outputs_is_not_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them may have arrived meanwhile."""
+    monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 0.0)
+    recorded = Recorded([0, 1] * 60, [1, 0] * 60)
+    list(orchestrator.check(Request((recorded.name,), recorded=recorded, epsilon=1.0), afterwards=[]))
+    assert _number(home, AUDIT) == 0
 
 
 # --- the file ---
