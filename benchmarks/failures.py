@@ -205,29 +205,30 @@ class Command:
         result = json_form.from_json(self.result.read_text(encoding="utf-8"), where="r.json")
         return hashlib.sha256("\n".join(audit_texts(result)).encode()).hexdigest()[:12]
 
-    def rows(self) -> tuple[set[float], str]:
-        """The samples that the journal holds, and what is wrong with it; a copy is read."""
+    def rows(self) -> tuple[set[float], bool, str]:
+        """The samples that the journal holds, whether it holds an audit, and what is wrong with it; a copy is read."""
         copy = Path(tempfile.mkdtemp(dir=self.folder))
         try:
             for suffix in ("", "-wal"):
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copyfile(f"{self.journal}{suffix}", copy / f"copy{suffix}")
             if not (copy / "copy").exists():
-                return set(), ""
+                return set(), False, ""
             with contextlib.closing(sqlite3.connect(copy / "copy")) as connection:
                 try:
                     (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
                     bodies = connection.execute("SELECT size, body FROM rows1 WHERE kind = 'samples'").fetchall()
+                    (audits,) = connection.execute("SELECT COUNT(*) FROM rows1 WHERE kind = 'audit'").fetchone()
                 except sqlite3.OperationalError as error:
                     # it was killed while it made the tables
-                    return set(), "" if "no such table" in str(error) else str(error)
+                    return set(), False, "" if "no such table" in str(error) else str(error)
             values: set[float] = set()
             for size, body in bodies:
                 found = from_bytes(body).reals.tolist()
                 if len(found) != size:
-                    return values, f"a row of {size} samples has {len(found)}"
+                    return values, False, f"a row of {size} samples has {len(found)}"
                 values.update(found)
-            return values, "" if answer == "ok" else answer
+            return values, audits > 0, "" if answer == "ok" else answer
         finally:
             shutil.rmtree(copy)
 
@@ -331,7 +332,7 @@ class Chains:
             if way == THREE_AUDITS:
                 # workers write too, until they see that their parent is gone
                 time.sleep(2.0)
-            now, trouble = command.rows()
+            now, ended, trouble = command.rows()
             if killed:
                 _go_on(command)
             gone = seconds_until_gone(command.mark, LEFT_AFTER)
@@ -352,7 +353,7 @@ class Chains:
                 )
             if killed and kind:
                 # of an audit that has ended only its result is kept
-                here.lost = len(kept - now) if way != THREE_AUDITS else 0
+                here.lost = len(kept - now) if not ended and way != THREE_AUDITS else 0
                 if here.lost:
                     here.faults.append(
                         f"{kind} ({way}), after {kinds}: {here.lost} of {len(kept)} samples are no longer kept"
@@ -538,7 +539,7 @@ def _look_at_the_end(command: Command, found: Found) -> None:
         found.faults.append(f"left: {processes(command.mark)}")
         end(command.mark)
     found.gone = max(found.gone, gone or 0.0)
-    _, trouble = command.rows()
+    _, _, trouble = command.rows()
     if trouble:
         found.damaged += 1
         found.faults.append(f"journal: {trouble}")
@@ -574,7 +575,7 @@ def scheduler_failures(folder: Path, kind: str, times: int, expected: dict[int, 
             found.said = max(found.said or 0.0, said or MOST)
             if process.poll() != 3:
                 found.faults.append(f"scheduler {kind}: exit code {process.poll()} instead of 3")
-            kept, _ = command.rows()
+            kept, _, _ = command.rows()
             found.kept += len(kept)
             _look_at_the_end(command, found)
             clusters.append(DaskCluster(folder / f"{kind}{number + 1}", f"{mark}{number + 1}", 2))
