@@ -185,6 +185,9 @@ class Workers:
         _, _, count = value
         return Shared("" if count is None else "counted", b"")
 
+    def drop(self) -> None:
+        """What is submitted is begun."""
+
     def restart(self) -> None:
         """None of them dies."""
 

@@ -122,6 +122,9 @@ class Executor(Protocol):
     def share(self, value: object) -> Shared:
         """A value for the arguments of many calls."""
 
+    def drop(self) -> None:
+        """Give up the calls that have not begun, where that can be known; they never end."""
+
     def restart(self) -> None:
         """Begin anew after a worker has died, if calls that others do are lost with it."""
 
@@ -175,6 +178,14 @@ class Workers:
         path = Path(self._folder.name) / key
         path.write_bytes(content)
         return Shared(key, None, path)
+
+    def drop(self) -> None:
+        """Give up the calls that have not begun."""
+        if self._pool is not None:
+            # cancelled futures would make loky's thread fail when it ends
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._pool._pending_work_items.pop(self._pool._work_ids.get_nowait(), None)
 
     def restart(self) -> None:
         """Begin anew."""

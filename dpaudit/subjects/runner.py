@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import threading
@@ -41,6 +42,11 @@ WINDOW = 8
 """Most tasks for each worker process that are not taken yet: a slow one at their head holds up no others."""
 QUEUED = 2
 """Most of them that are not done: a worker process has its next one at hand."""
+PAUSES = 2.0
+"""Who takes the outputs may learn from them before it takes more, so many times as long as ever before: samples grow
+by as much until a learner learns everything anew. Workers have enough to do meanwhile."""
+DEEPEST = 100
+"""Most tasks for each worker that wait for that reason."""
 LOOKS = 10.0
 """Seconds after which one looks whether workers can still be reached."""
 LATE, LATER = 1.0, 4.0
@@ -361,6 +367,8 @@ class _Ahead:
         self.looked = 0.0
         """When one last looked for late tasks."""
         self.flying = self.taken = 0
+        self.pause = 0.0
+        """The longest time until more outputs were asked for."""
         self.shared: dict[tuple[int, int], tuple[Unit, Shared]] = {}
         self.begun = time.monotonic()
 
@@ -378,8 +386,11 @@ class _Ahead:
 
     def close(self) -> None:
         """Give up what nobody will take."""
-        # what is submitted is begun: there are never more tasks than workers and their queue hold
-        self.runner.unused += sum(task.runs for task in self.waiting if task.futures)
+        if self.waiting and self.runner.executor is not None:
+            self.runner.executor.drop()
+        for task in self.waiting:
+            begun = any(future.running() or future.done() for future in task.futures)
+            self.runner.unused += task.runs if begun else 0
         self.waiting.clear()
 
     def _parts(self) -> Iterator[tuple[int, Drawn]]:
@@ -466,7 +477,9 @@ class _Ahead:
             self.flying -= task.runs
             for part, outputs in zip(task.parts, found, strict=True):
                 self._took(part.runs)
+                given = time.monotonic()
                 yield part.runs, outputs
+                self.pause = max(self.pause, time.monotonic() - given)
 
     def _lost(self) -> None:
         """What was lost with a worker is done again; what was lost several times, one task at a time."""
@@ -584,9 +597,9 @@ class _Ahead:
         together = self._together()
         # of a slow function a block takes longer than a task should: at first every worker has one all the same
         window = max(self.taken, pool.capacity * self.target.block)
-        while len(self.waiting) < WINDOW * pool.capacity and self.flying < window and (
-            self.running < QUEUED * pool.capacity
-        ):
+        queued = pool.capacity * self._queued()
+        waiting = queued + (WINDOW - QUEUED) * pool.capacity
+        while len(self.waiting) < waiting and self.flying < window and self.running < queued:
             # small tasks at first, and at the end: all workers have some
             most = max(1, min(together, self.rest // (4 * pool.capacity), window // (2 * pool.capacity)))
             parts: list[Unit] = []
@@ -603,6 +616,11 @@ class _Ahead:
                 self._add(_Task([kept[0]], [kept[1]]))
             if not parts and kept is None:
                 return
+
+    def _queued(self) -> int:
+        """Tasks for each worker that are not done: until more outputs are asked for, nothing is submitted."""
+        usual = max(TASK, self.runner.pace.get(self.target.name, 0.0) * self.target.block)
+        return max(QUEUED, min(DEEPEST, math.ceil(PAUSES * self.pause / usual)))
 
     def _add(self, task: _Task) -> None:
         self.flying += task.runs

@@ -824,7 +824,8 @@ def test_nothing_depends_on_the_journal(
 
 def test_short_audits_do_not_touch_the_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "WRITTEN_EVERY", 1.0)
-    monkeypatch.setattr(journals, "WRITTEN_FROM", 2.0)
+    monkeypatch.setattr(journals, "WRITTEN_FROM", 60.0)
+    monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 60.0)
     dpaudit.audit(noisy, epsilon=1.5, pair=((0,), (1,)), runs=50, progress=False)
     assert not list(home.iterdir())
 

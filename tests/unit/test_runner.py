@@ -8,7 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from numpy.random import Generator, SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.subjects import runner
-from dpaudit.subjects.executors import Workers
+from dpaudit.subjects.executors import Shared, Workers, packed
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget, Unit, function_target, load_object
 
@@ -172,6 +175,60 @@ def test_what_is_done_ahead_and_not_needed_is_counted() -> None:
     assert 0 < running.unused <= taken
 
 
+class Threads:
+    """An executor that notes how many calls there are that have not ended."""
+
+    capacity, losses = 2, 4
+
+    def __init__(self) -> None:
+        self.pool, self.open, self.most = ThreadPoolExecutor(self.capacity), 0, 0
+
+    def submit(self, function: Any, *args: Any) -> Future[Any]:
+        self.open += 1
+        self.most = max(self.most, self.open)
+        future = self.pool.submit(function, *args)
+        future.add_done_callback(lambda _: setattr(self, "open", self.open - 1))
+        return future
+
+    def share(self, value: object) -> Shared:
+        content = packed(value)
+        return Shared(str(hash(content)), content)
+
+    def check(self) -> None:
+        pass
+
+    def drop(self) -> None:
+        with suppress(Empty):
+            while True:
+                self.pool._work_queue.get_nowait()
+
+    def close(self) -> None:
+        self.pool.shutdown()
+
+
+def test_workers_have_enough_to_do_while_outputs_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the longest pause before, twice over; and what has not begun when the outputs suffice never does."""
+    def slow(dataset: Any, rng: Generator) -> float:
+        time.sleep(0.005)
+        return float(rng.normal())
+
+    monkeypatch.setattr(runner, "TASK", 0.02)
+    executor, target = Threads(), function_target(slow, "slow", "here")
+    running = Runner(2, executor=executor, pace={"slow": 0.005}, _ready=[executor.submit(int)])
+    alone = [outputs.reals.tolist() for outputs in Runner().run(target, units(40, 20))]
+    stream = running.run(target, units(40, 20), 800)
+    found = [next(stream).reals.tolist() for _ in range(15)]
+    before, executor.most = executor.most, 0
+    time.sleep(0.3)
+    found += [next(stream).reals.tolist() for _ in range(10)]
+    assert executor.most > max(2 * before, 8)
+    stream.close()
+    assert executor.pool._work_queue.empty()
+    assert running.unused < 20 * 15
+    assert found == alone[:25]
+    running.close()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("pool")
 def test_large_values_reach_workers_by_a_file() -> None:
@@ -197,7 +254,7 @@ def test_workers_end_with_the_process_that_started_them() -> None:
     program = """
 import os, time
 from dpaudit.subjects import runner
-from dpaudit.subjects.executors import Workers
+from dpaudit.subjects.executors import Shared, Workers, packed
 
 workers = Workers(2)
 print(*{workers.submit(os.getpid).result() for _ in range(50)}, flush=True)
