@@ -130,7 +130,7 @@ class Sample:
         """All blocks (at least one), encoded."""
         # in order, consecutive blocks of the same shape together
         together = [_one(list(group)) for _, group in groupby(blocks, key=lambda block: block.shape)]
-        columns = np.asfortranarray(np.vstack([encoder.encode(block.values) for block in together]))
+        columns = np.vstack([encoder.encode(block.values) for block in together])
         return cls(encoder, columns, np.concatenate([block.times for block in together], axis=2))
 
     @property

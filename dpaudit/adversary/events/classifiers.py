@@ -25,9 +25,7 @@ RIDGE = 10.0
 """Prior precision of a logistic weight on a feature of unit variance."""
 
 
-def linear(
-    encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints, start: Linear | None = None
-) -> Linear:
+def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) -> Linear:
     """Ridge logistic regression by Newton's method, on standardised columns; log-odds for equal sample sizes.
 
     Args:
@@ -35,12 +33,11 @@ def linear(
         js: the columns to use.
         columns: all columns of the encoder, shape (r, columns).
         times: the count of each row, shape (2, r).
-        start: weights for nearly the same rows, from which few steps are left.
     """
     used = np.flatnonzero(times.sum(axis=0) > 0)
     # rows are grouped by dataset, so a stride thins both equally
     used = used[:: max(1, len(used) // LINEAR_ROWS)]
-    rows, counts = columns[used[:, None], js], times[:, used].astype(np.float64)
+    rows, counts = columns[used][:, js], times[:, used].astype(np.float64)
     keep = np.isfinite(rows).all(axis=1)
     rows, counts = rows[keep], counts[:, keep]
     totals = counts.sum(axis=1)
@@ -57,11 +54,6 @@ def linear(
     penalty = np.full(z.shape[1], RIDGE)
     penalty[-1] = 1e-9
     beta = np.zeros(z.shape[1])
-    if start is not None:
-        slopes = np.array(start.weights)
-        varies = np.isfinite(spread)
-        beta[:-1][varies] = slopes[varies] * spread[varies]
-        beta[-1] = start.bias + slopes @ mean
     for _ in range(12):
         chance = expit(z @ beta)
         slope = z.T @ (counts[0] - weights * chance) - penalty * beta

@@ -13,18 +13,7 @@ from dpaudit.adversary.events.classifiers import linear, mean_linear, table, tre
 from dpaudit.adversary.events.keyed import Keyed, varies
 from dpaudit.adversary.events.mixed import Mixed
 from dpaudit.adversary.events.scales import Scale, cut
-from dpaudit.outputs.columns import (
-    Boosted,
-    Column,
-    Density,
-    Encoder,
-    Floats,
-    Linear,
-    Numbers,
-    Vectors,
-    as_number,
-    has_parts,
-)
+from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
 from dpaudit.outputs.parts import has_names
 
 FITTED = 400_000
@@ -109,9 +98,7 @@ def _features(sample: Sample) -> list[Scale]:
         # of equal evidence, nobody would read a learned score instead of one column
         learned = max(learned, math.log(max(1, len(varied))) + LEARNED)
     for js in groups:
-        members: tuple[Linear, ...] = ()
-        for fold in range(FOLDS):
-            members += (linear(encoder, js, sample.columns, sample.without(fold), *members[:1]),)
+        members = tuple(linear(encoder, js, sample.columns, sample.without(fold)) for fold in range(FOLDS))
         scales += cut(sample, "logistic", mean_linear(members), members, cost=learned)
     if 1 < len(encoder.totals) < len(encoder.names):
         # few but informative columns: cheap enough to leave out one fold at a time
