@@ -163,10 +163,16 @@ def check(
             for job in every
             for key in [keys.get(job.replay)]
         ]
-        kept = KeptAudits(journal, request, environment(), work if only is None else ())
+        # a replay must run; and one result that is returned at once is lost with this process alone
+        lasting = only is None and (afterwards is not None or len(work) > 1)
+        kept = KeptAudits(journal, request, environment(), work if lasting else ())
         if journal.is_there:
-            earlier = {one.job.replay: found for one in work if (found := kept.find(one, journal)) is not None}
-            resumed = replace(resumed, ended={**earlier, **resumed.ended})
+            others = [one for one in work if one.job.replay not in resumed.ended]
+            earlier = {one.job.replay: found for one in others if (found := kept.find(one, journal)) is not None}
+            if earlier:
+                some = "An audit was" if len(earlier) == 1 else f"{len(earlier):,} audits were"
+                yield Notice(f"{some} finished by an earlier run, which did not end.")
+            resumed = replace(resumed, ended=earlier | dict(resumed.ended))
         while work:
             if work[0].job.replay in resumed.ended or work[0].job.replay in resumed.lost:
                 steps = _done(work.pop(0), request, resumed)

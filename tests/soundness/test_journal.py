@@ -658,7 +658,8 @@ def test_audits_that_were_finished_are_not_made_again(home: Path, monkeypatch: p
         return evidence(work, *rest)
 
     monkeypatch.setattr(orchestrator, "_evidence", counting)
-    found, _ = _events(request)
+    found, events = _events(request)
+    assert Notice("An audit was finished by an earlier run, which did not end.") in events
     assert made == ["noisy"]
     assert found is not None
     assert expected is not None
