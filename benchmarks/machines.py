@@ -206,6 +206,9 @@ class Ordered(Workers):
 def watch_workers(configuration: Configuration) -> None:
     """Count what workers do, and use the workers of the configuration."""
     own = Runner.workers
+    if configuration.order:
+        # threads of this process are there at once, also for audits that are too quick for worker processes
+        runners.WORTH_A_POOL = runners.WORTH_STARTING = 0.0
 
     def workers(self: Runner) -> Any:
         if self.executor is None:
@@ -256,7 +259,7 @@ def audited(configuration: Configuration, kind: str, seed: int) -> dict[str, Any
         "digest": hashlib.sha256("\n".join(audit_texts(found)).encode()).hexdigest()[:12],
         "share": sum(TASKS) / max(1, sum(audit.runs for audit in found.audits)), "tasks": len(TASKS),
         "seconds": round(time.monotonic() - begun, 2), "verdicts": [audit.verdict.value for audit in found.audits],
-        "resumed": any("drawn by an earlier run" in text for text in said),
+        "resumed": any("by an earlier run" in text for text in said),
         "reasons": [audit.reason for audit in found.audits if audit.verdict.value == "inconclusive"],
     }
 
