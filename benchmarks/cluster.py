@@ -301,6 +301,84 @@ class Table:
         print(self.lines[-1], flush=True)
 
 
+def page(called: Table, learner: Table, most: Table, several: Table, causes: Table, runs: int) -> str:
+    """The tables, and what they mean."""
+    return f"""# One audit on thousands of workers
+
+`python benchmarks/cluster.py --write`; {os.cpu_count()} cores, which other work may have shared,
+{platform.machine()}, Python {platform.python_version()}.
+
+Nobody has 4,096 workers at hand, so they are simulated: the product's own `Runner.run`, from `evidence.sampling.Draws`
+on, with an executor whose workers are numbers and a clock that jumps to the end of the next call. On this clock a
+sample takes {SAMPLE:g} s (log-normal, {SPREAD:.0%}; one in {1 / STRAGGLERS:,.0f} takes {SLOWER:g} times as long).
+In the process of the audit every call takes what it took here, the learner too, and so does the runner's own code, as
+its CPU is measured while the simulation runs. The claim holds, so that all samples are drawn; the first ones are drawn
+in the process of the audit, before anybody knows that they are slow. Networks, workers that come and go, and a dask
+scheduler that has more to do for more workers are not simulated.
+
+## What was measured
+
+Milliseconds for each of {CALLS:,} calls that do nothing, on two workers of this machine, the least of {REPEATS} times:
+CPU of two processes, and the time that passed, in which scheduler, workers and whatever else runs share the cores.
+Simulated is the CPU: of the process of the audit for loky, and of this process and the scheduler together for dask, as
+if they took turns on one core; with *a core each* it is the larger of the two.
+
+{_text(called)}
+
+CPU seconds of the learner in one audit, beside sampling. While it learns nothing is submitted, so that tasks for twice
+the longest pause, which is that after one batch, wait before. After the last batch workers have nothing to do until the
+event is chosen. In the tables below an output has {NUMBERS} numbers.
+
+{_text(learner)}
+
+## As many tasks as there may be, on {MACHINES[-1]:,} workers
+
+A function that is called once for each output is run in blocks of {BLOCK} samples, which share a random stream, and a
+task is at least one block. The rows with one sample a task are what the runner would do if a block were one. *At best*
+is all samples' time divided by the workers.
+
+{_text(most)}
+
+## {2 * runs:,} samples of {SAMPLE:g} s
+
+*Formerly* is computed: every batch was waited for before the next one began, and was two units, or as many as
+{FORMER_UNIT:,} samples each give; nothing but the longest unit, the number of workers and the learner is counted. One
+worker is the process of the audit itself.
+
+{_text(several)}
+
+## What {MACHINES[-1]:,} workers wait for
+
+The last row of the table before, with one thing changed.
+
+{_text(causes)}
+"""
+
+
+def waits(runs: int, cost: float, learned: Learning) -> Table:
+    """An audit on the most workers, as it is and with one thing changed each."""
+    causes = Table("what is otherwise", "time", "workers busy", "until learned", "runner's CPU, ms a task")
+    same = {"SPREAD": 0.0, "STRAGGLERS": 0.0}
+    free = replace(learned, pauses=[0.0] * len(learned.pauses), last=0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, change, arguments in (
+            ("nothing", {}, (runs, cost, learned, BLOCK, None)),
+            ("calls cost nothing", {}, (runs, 0.0, learned, BLOCK, None)),
+            ("the learner takes no time", {}, (runs, cost, free, BLOCK, None)),
+            ("all samples take the same time", same, (runs, cost, learned, BLOCK, None)),
+            ("a sample a task", {}, (runs, cost, learned, 1, None)),
+            ("all of these", same, (runs, 0.0, free, 1, None)),
+            ("with a journal", {}, (runs, cost, learned, BLOCK, Path(folder) / "journal.sqlite3")),
+        ):
+            number, each, learns, block, journal = arguments
+            with mock.patch.multiple(simulated, **{"SPREAD": SPREAD, "STRAGGLERS": STRAGGLERS, **change}):
+                came = audit(number, MACHINES[-1], each, learns, block=block, journal=journal)
+            causes.add(
+                name, shown(came.seconds), f"{came.busy:.0%}", shown(came.learning), f"{1e3 * came.cpu:.2f}"
+            )
+    return causes
+
+
 def main() -> None:
     costs, called = [loky(), dask()], Table("executor", "process of the audit", "scheduler", "passed for each call")
     for each in costs:
@@ -346,74 +424,8 @@ def main() -> None:
             f"{workers:,}", name if workers > 1 else "none", shown(former(runs, workers, slow)), shown(came.seconds),
             shown(2 * runs * mean / workers), f"{came.busy:.0%}", shown(came.learning), cpu,
         )
-    causes = Table("what is otherwise", "time", "workers busy", "until learned", "runner's CPU, ms a task")
-    free = replace(slow, pauses=[0.0] * len(slow.pauses), last=0.0)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, change, arguments in (
-            ("nothing", {}, (runs, together, slow, BLOCK, None)),
-            ("calls cost nothing", {}, (runs, 0.0, slow, BLOCK, None)),
-            ("the learner takes no time", {}, (runs, together, free, BLOCK, None)),
-            ("all samples take the same time", {"SPREAD": 0.0, "STRAGGLERS": 0.0}, (runs, together, slow, BLOCK, None)),
-            ("a sample a task", {}, (runs, together, slow, 1, None)),
-            ("all of these", {"SPREAD": 0.0, "STRAGGLERS": 0.0}, (runs, 0.0, free, 1, None)),
-            ("with a journal", {}, (runs, together, slow, BLOCK, Path(folder) / "journal.sqlite3")),
-        ):
-            number, cost, learns, block, journal = arguments
-            with mock.patch.multiple(simulated, **change):
-                came = audit(number, MACHINES[-1], cost, learns, block=block, journal=journal)
-            causes.add(
-                name, shown(came.seconds), f"{came.busy:.0%}", shown(came.learning), f"{1e3 * came.cpu:.2f}"
-            )
-    text = f"""# One audit on thousands of workers
-
-`python benchmarks/cluster.py --write`; {os.cpu_count()} cores, which other work may have shared,
-{platform.machine()}, Python {platform.python_version()}.
-
-Nobody has 4,096 workers at hand, so they are simulated: the product's own `Runner.run`, from `evidence.sampling.Draws`
-on, with an executor whose workers are numbers and a clock that jumps to the end of the next call. On this clock a
-sample takes {SAMPLE:g} s (log-normal, {SPREAD:.0%}; one in {1 / STRAGGLERS:,.0f} takes {SLOWER:g} times as long).
-In the process of the audit every call takes what it took here, the learner too, and so does the runner's own code, as
-its CPU is measured while the simulation runs. The claim holds, so that all samples are drawn; the first ones are drawn
-in the process of the audit, before anybody knows that they are slow. Networks, workers that come and go, and a dask
-scheduler that has more to do for more workers are not simulated.
-
-## What was measured
-
-Milliseconds for each of {CALLS:,} calls that do nothing, on two workers of this machine, the least of {REPEATS} times:
-CPU of two processes, and the time that passed, in which scheduler, workers and whatever else runs share the cores.
-Simulated is the CPU: of the process of the audit for loky, and of this process and the scheduler together for dask, as
-if they took turns on one core; with *a core each* it is the larger of the two.
-
-{_text(called)}
-
-CPU seconds of the learner in one audit, beside sampling. While it learns nothing is submitted: the longest pause is
-that after one batch. After the last batch workers have nothing to do until the event is chosen. In the tables below an
-output has {NUMBERS} numbers.
-
-{_text(learner)}
-
-## As many tasks as there may be, on {MACHINES[-1]:,} workers
-
-A function that is called once for each output is run in blocks of {BLOCK} samples, which share a random stream, and a
-task is at least one block. The rows with one sample a task are what the runner would do if a block were one. *At best*
-is all samples' time divided by the workers.
-
-{_text(most)}
-
-## {2 * runs:,} samples of {SAMPLE:g} s
-
-*Formerly* is computed: every batch was waited for before the next one began, and was two units, or as many as
-{FORMER_UNIT:,} samples each give; nothing but the longest unit, the number of workers and the learner is counted. One
-worker is the process of the audit itself.
-
-{_text(several)}
-
-## What {MACHINES[-1]:,} workers wait for
-
-The last row of the table before, with one thing changed.
-
-{_text(causes)}
-"""
+    causes = waits(runs, together, slow)
+    text = page(called, learner, most, several, causes, runs)
     if "--write" in sys.argv:
         Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
 
