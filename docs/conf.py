@@ -59,6 +59,6 @@ nitpick_ignore_regex = [
     (r"py:.*", r"dpaudit\.([\w.]+\.)?(_\w+|[A-Z])"),
     # types within the package that are no part of its interface
     (r"py:class", r"dpaudit\.(outputs\.ranges\.Spread|language\.distributions\.(base\.Tail|real\.(Clipped)?Integer))"),
-    (r"py:class", r"dpaudit\.(outputs\.form\.Forms|language\.containers\.Container)"),
+    (r"py:class", r"dpaudit\.(outputs\.(form\.Forms|canonical\.Raised)|language\.containers\.Container)"),
     (r"py:class", r"dpaudit\.(outputs\.columns\.Axis|plans\.request\.ComparisonSpec|api\.functions\.Settings)"),
 ]
