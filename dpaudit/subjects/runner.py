@@ -619,6 +619,9 @@ class _Ahead:
 
     def _queued(self) -> int:
         """Tasks for each worker that are not done: until more outputs are asked for, nothing is submitted."""
+        if self.runner.cluster is not None:
+            # it would do them all the same when they are not needed, and one after another kill its workers
+            return QUEUED
         usual = max(TASK, self.runner.pace.get(self.target.name, 0.0) * self.target.block)
         return max(QUEUED, min(DEEPEST, math.ceil(PAUSES * self.pause / usual)))
 
