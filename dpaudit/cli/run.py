@@ -56,9 +56,10 @@ def finish(
     )
     for failure in failures:
         complain(str(failure))
-    # where a report could not be written, the same command writes it at once from what is kept
-    for step in afterwards if not failures else ():
-        step()
+    if not failures:
+        # where a report could not be written, the same command writes it at once from what is kept
+        for step in afterwards:
+            step()
     if result.interrupted:
         if quiet and stdout_taken:
             complain("Interrupted; the results of finished audits are written.")

@@ -43,10 +43,10 @@ WINDOW = 8
 QUEUED = 2
 """Most of them that are not done: a worker process has its next one at hand."""
 PAUSES = 2.0
-"""Who takes the outputs may learn from them before it takes more, so many times as long as ever before: samples grow
-by as much until a learner learns everything anew. Workers have enough to do meanwhile."""
+"""The next pause between two requests for outputs is taken to be at most this many times the longest so far: a learner
+refits when its samples have grown by about as much. Enough tasks wait for the workers to fill it."""
 DEEPEST = 100
-"""Most tasks for each worker that wait for that reason."""
+"""Most tasks for each worker process that wait for that reason."""
 LOOKS = 10.0
 """Seconds after which one looks whether workers can still be reached."""
 LATE, LATER = 1.0, 4.0
@@ -618,9 +618,9 @@ class _Ahead:
                 return
 
     def _queued(self) -> int:
-        """Tasks for each worker that are not done: until more outputs are asked for, nothing is submitted."""
+        """How many unfinished tasks each worker may have: nothing is submitted until more outputs are asked for."""
         if self.runner.cluster is not None:
-            # it would do them all the same when they are not needed, and one after another kill its workers
+            # a cluster runs them even if they are not needed any more, and a function that ends its worker ends many
             return QUEUED
         usual = max(TASK, self.runner.pace.get(self.target.name, 0.0) * self.target.block)
         return max(QUEUED, min(DEEPEST, math.ceil(PAUSES * self.pause / usual)))

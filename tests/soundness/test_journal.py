@@ -76,6 +76,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of what is audited, each time it is."""
+    names: list[str] = []
+    evidence = orchestrator._evidence
+
+    def counting(work: Any, *rest: Any) -> Any:
+        names.append(work.job.target.name)
+        return evidence(work, *rest)
+
+    monkeypatch.setattr(orchestrator, "_evidence", counting)
+    return names
+
+
 @contextmanager
 def _rows(home: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(home / "journal.sqlite3")) as connection, connection:
@@ -639,7 +653,9 @@ def test_randomness_of_its_own_is_not_kept(home: Path) -> None:
     assert _number(home, SAMPLES) == 0
 
 
-def test_audits_that_were_finished_are_not_made_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audits_that_were_finished_are_not_made_again(
+    home: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = _request(slow, noisy)
     with monkeypatch.context() as patch:
         patch.setenv("DPAUDIT_JOURNAL", "off")
@@ -650,14 +666,7 @@ def test_audits_that_were_finished_are_not_made_again(home: Path, monkeypatch: p
             break
     stream.close()
     assert _number(home, "audit") == 1
-    made: list[str] = []
-    evidence = orchestrator._evidence
-
-    def counting(work: Any, *rest: Any) -> Any:
-        made.append(work.job.target.name)
-        return evidence(work, *rest)
-
-    monkeypatch.setattr(orchestrator, "_evidence", counting)
+    made.clear()
     found, events = _events(request)
     assert Notice("An audit was finished by an earlier run, which did not end.") in events
     assert made == ["noisy"]
@@ -703,16 +712,10 @@ def test_a_long_audit_is_written_when_it_ends(home: Path, monkeypatch: pytest.Mo
 
 
 def test_a_command_that_is_killed_while_it_writes_has_lost_nothing(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, made: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is kept of an audit is deleted when its report is there, not before."""
     request, report = _request(slow), ReportFiles(json=str(home / "result.json"))
-    made: list[str] = []
-    evidence = orchestrator._evidence
-
-    def counting(work: Any, *rest: Any) -> Any:
-        made.append(work.job.target.name)
-        return evidence(work, *rest)
 
     def killed(*_: Any, **__: Any) -> Any:
         raise SystemExit("killed")
@@ -721,7 +724,6 @@ def test_a_command_that_is_killed_while_it_writes_has_lost_nothing(
         return [ReportError("The disk is full.")]
 
     monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 0.0)
-    monkeypatch.setattr(orchestrator, "_evidence", counting)
     for fails in (killed, full):
         with monkeypatch.context() as patch:
             patch.setattr(files, "write", fails)
@@ -739,20 +741,15 @@ def test_a_command_that_is_killed_while_it_writes_has_lost_nothing(
     capsys.readouterr()
 
 
-def test_a_replay_is_not_what_it_is_compared_with(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_is_not_what_it_is_compared_with(
+    home: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = _request(slow)
     monkeypatch.setattr(kept_audits, "WRITTEN_FROM", 0.0)
     held: list[Callable[[], None]] = []
     (finished,) = [one for one in orchestrator.check(request, afterwards=held) if isinstance(one, CheckFinished)]
     assert _number(home, AUDIT) == 1
-    made: list[str] = []
-    evidence = orchestrator._evidence
-
-    def counting(work: Any, *rest: Any) -> Any:
-        made.append(work.job.target.name)
-        return evidence(work, *rest)
-
-    monkeypatch.setattr(orchestrator, "_evidence", counting)
+    made.clear()
     list(orchestrator.check(request, only=finished.result.audits[0].replay))
     assert made == ["slow"]
     held[0]()
