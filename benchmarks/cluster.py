@@ -325,9 +325,9 @@ if they took turns on one core; with *a core each* it is the larger of the two.
 
 {_text(called)}
 
-CPU seconds of the learner in one audit, beside sampling. While it learns nothing is submitted, so that tasks for twice
-the longest pause, which is that after one batch, wait before. After the last batch workers have nothing to do until the
-event is chosen. In the tables below an output has {NUMBERS} numbers.
+CPU seconds of the learner in one audit, beside sampling. While it learns nothing is submitted: the longest pause is
+that after one batch. After the last batch workers have nothing to do until the event is chosen. In the tables below an
+output has {NUMBERS} numbers.
 
 {_text(learner)}
 
