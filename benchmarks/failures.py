@@ -352,8 +352,11 @@ class Chains:
                     f"journal drawn again: {command.output.read_text(encoding='utf-8')[-500:]}"
                 )
             if killed and kind:
-                # of an audit that has ended only its result is kept
-                here.lost = len(kept - now) if not ended and way != THREE_AUDITS else 0
+                # of an audit that has ended only its result is kept, until the command's own is written
+                written = command.digest()
+                if written not in ("", expected.digest):
+                    here.faults.append(f"{kind} ({way}), after {kinds}: digest {written} instead of {expected.digest}")
+                here.lost = len(kept - now) if not ended and not written and way != THREE_AUDITS else 0
                 if here.lost:
                     here.faults.append(
                         f"{kind} ({way}), after {kinds}: {here.lost} of {len(kept)} samples are no longer kept"
