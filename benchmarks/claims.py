@@ -21,7 +21,7 @@ from dpaudit.engine.orchestrator import run
 from dpaudit.language import Claim, Curve, GaussianDP, Profile, Renyi, TradeOff, parse_curve
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
-from dpaudit.stats.martingale import CurveMartingale
+from dpaudit.stats.eprocess import Counts, EProcess
 
 AUDITS = 200
 FIRST_BATCH = 5
@@ -141,7 +141,7 @@ def refuted_at(
     ratios = np.exp(epsilons)
     x, y = draw(rng, FIRST_BATCH)
     n = FIRST_BATCH
-    process = CurveMartingale()
+    process = EProcess([0.0], 0.0)
     while n < runs:
         size = min(max(1, n // 5), runs - n)
         a, b = (x + 0.5) / (n + 1), (y + 0.5) / (n + 1)
@@ -149,7 +149,7 @@ def refuted_at(
         point, event = divmod(int(((a - np.multiply.outer(ratios, b) - deltas[:, None]) / noise).argmax()), len(x))
         hits, others = draw(rng, size)
         process.update(
-            int(hits[event]), size, int(others[event]), size, past=(int(x[event]), n, int(y[event]), n),
+            Counts(int(hits[event]), size, int(others[event]), size), past=Counts(int(x[event]), n, int(y[event]), n),
             point=(float(epsilons[point]), float(deltas[point])),
         )
         x, y, n = x + hits, y + others, n + size
@@ -283,7 +283,7 @@ def main() -> None:
             "Written by `python benchmarks/claims.py > benchmarks/claims.md`. Fixed seeds, samples alone, "
             f"α = {ALPHA} unless said otherwise.\n"
         )
-        print("## Wrong and right claims\n\nThe e-process of `CurveMartingale` on threshold events, and whole audits "
+        print("## Wrong and right claims\n\nThe e-process on threshold events, and whole audits "
             "(learned events, all tests).\n")
         for line in table(pool):
             print(line, flush=True)

@@ -24,7 +24,7 @@ from dpaudit.evidence.sampling import batches
 from dpaudit.plans.alpha_shares import Shares, learning_runs, shares
 from dpaudit.plans.request import PriorEvidence
 from dpaudit.stats import clopper_pearson, score_test
-from dpaudit.stats.martingale import Martingale
+from dpaudit.stats.eprocess import Counts, EProcess
 
 P = 1 / (1 + math.exp(-1))
 ALPHA = 0.05
@@ -36,8 +36,8 @@ def session(rng: Generator, *, claim: float, samples: int, prior: PriorEvidence 
     number, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
     parts = shares(alpha, certify=False, bits=False, session=number, prior=before)
     unused: Any = None
-    martingales = Martingale(epsilons, 0.0, at=at)
-    track = sequential.Track(0, unused, unused, martingales, unused, Martingale(epsilons, 0.0, at=at))
+    process = EProcess(epsilons, 0.0)
+    track = sequential.Track(0, unused, unused, process, unused, EProcess(epsilons, 0.0))
     state = sequential.Sequential([track], parts, False, prior, epsilons, at, np.zeros(len(epsilons)))
     state.peaks = state._values()
     x = y = n = 0
@@ -46,7 +46,7 @@ def session(rng: Generator, *, claim: float, samples: int, prior: PriorEvidence 
         nonlocal x, y, n
         hits = int(rng.binomial(size, P)), int(rng.binomial(size, 1 - P))
         if n:
-            martingales.update(hits[0], size, hits[1], size, past=(x, n, y, n))
+            process.update(Counts(hits[0], size, hits[1], size), past=Counts(x, n, y, n))
         x, y, n = x + hits[0], y + hits[1], n + size
         track.runs += size
         state.interim_analysis()

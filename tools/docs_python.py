@@ -125,7 +125,7 @@ PAGES = (
         "Numbers in, numbers out. {doc}`../../../explanation/statistics` says what they are for and what they assume.",
         (
             "dpaudit.stats.clopper_pearson", "dpaudit.stats.score_test", "dpaudit.stats.eprocess",
-            "dpaudit.stats.martingale", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
+            "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
             "dpaudit.stats.noise_profile", "dpaudit.stats.noise_losses", "dpaudit.stats.tradeoff",
             "dpaudit.stats.power", "dpaudit.stats.membership", "dpaudit.stats.bands", "dpaudit.stats.one_run",
             "dpaudit.stats.gdp", "dpaudit.stats.log_bounds",

@@ -387,6 +387,10 @@ def curve_record(
                 p, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
                 _, q = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
                 lower = max(0.0, p - math.exp(min(claim.epsilon, LARGEST)) * q)
+    one = isinstance(curve, GaussianDP | ZeroConcentrated) or (isinstance(curve, Renyi) and len(curve.orders) == 1)
+    if lower is not None and refuted and one:
+        # samples that refute a curve of one parameter show that it is larger
+        lower = max(lower, claimed)
     if known is not None and not refuted:
         # it exceeds the claim by rounding at most
         known = min(known, claimed)

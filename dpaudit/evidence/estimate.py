@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.evidence.sampling import GROWTH, SEARCH, batches, draw
-from dpaudit.evidence.sequential import MOST_EPSILON, grid, update_martingale
+from dpaudit.evidence.sequential import MOST_EPSILON, grid, update
 from dpaudit.language import Claim
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.stats import clopper_pearson, eprocess
-from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 
 LEAST_RUNS = 50
@@ -128,13 +127,13 @@ class SampledObjective:
         job = self.job
         epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
         epsilons, at = grid(epsilon, job.runs, delta)
-        learner, process = Learner(seed=self.seed), Martingale(epsilons, delta, at=at)
+        learner, process = Learner(seed=self.seed), eprocess.EProcess(epsilons, delta)
         refuted, used = False, 0
         for batch, size in enumerate(batches(runs, growth=growth)):
             samples = draw(job, pair, size, self.runner, seed=self.seed, index=index, phase=phase, batch=batch)
             used += size
             if batch:
-                update_martingale(process, learner.choose_event(epsilon=epsilon, delta=delta), samples)
+                update(process, learner.choose_event(epsilon=epsilon, delta=delta), samples)
                 # by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0
                 refuted = (
                     float(process.log_peaks[at]) >= math.log(1 / alpha)

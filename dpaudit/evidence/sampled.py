@@ -12,13 +12,14 @@ from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, Batch, Draws
-from dpaudit.evidence.sequential import MOST_EPSILON, Counts, Sequential, Track, update_with_counts
+from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track
 from dpaudit.interpret import Counted, Outputs, Tally
 from dpaudit.plans.alpha_shares import INTERIM_ANALYSES
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import EventRecord, SampledEvidence
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson, power, score_test
+from dpaudit.stats.eprocess import Counts
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import LARGE_BLOCK
 
@@ -27,6 +28,9 @@ PARTS = 4
 LEAST_PART = 500
 LARGEST_PART = 10_000_000
 """Samples of a batch, after which one sees how far it is."""
+AFTER_REFUTATION = 0.5
+"""Certifying samples of a refuted claim, relative to all that were needed for that. An anytime bound exceeds the claim
+already; more samples are for a sharper one (`certify`)."""
 SHOWN = LARGE_BLOCK
 """Certifying samples of each dataset whose outputs are kept for the figure; in later ones the event is counted."""
 
@@ -88,8 +92,8 @@ def certify(
 ) -> Generator[Progress, None, None]:
     """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
-    A refuted claim is certified on the strongest pair alone, and no longer than its Clopper–Pearson bound needs to
-    exceed the claim too, unless `certify`. The e-process goes on testing these samples.
+    Of a claim that is refuted the event is counted on the strongest pair alone, in half as many samples as were needed,
+    unless `certify`. Otherwise the e-process goes on testing these samples.
 
     Args:
         used: samples per dataset of each pair in the sequential phase.
@@ -97,13 +101,15 @@ def certify(
     tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
     out.cut_short = state.cut_short
     budget = job.runs - used
+    if state.refuted and not certify:
+        budget = min(budget, max(1, round(AFTER_REFUTATION * used * len(state.tracks))))
     if out.cut_short or state.ended or budget < 1:
         return
     for number, track in enumerate(tracks, 1):
         learned = _frozen(job, state, track, budget, len(tracks), certify=certify)
         what = f"counting, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
         for runs, bound in _count(
-            job, state, track, learned, runner, out, seed=seed, used=used, tests=len(tracks), certify=certify
+            job, state, track, learned, runner, out, seed=seed, budget=budget, tests=len(tracks), certify=certify
         ):
             best = max(bound, out.epsilon_lower)
             yield Progress(used + runs, job.runs, f"{what}, {runs:,} of {budget:,} samples per dataset", best)
@@ -143,7 +149,7 @@ def _count(
     out: Collected,
     *,
     seed: int,
-    used: int,
+    budget: int,
     tests: int,
     certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
@@ -151,9 +157,10 @@ def _count(
 
     Each interim analysis tests its counts at its own share of the error, so the phase may stop there, also where a time
     limit or a crash stops it. (A crash is an output like any other, in which no event holds; the counts of an analysis
-    that was reached are those of a mechanism that may crash.)
+    that was reached are those of a mechanism that may crash.) It also stops where the e-process refutes the claim.
     """
-    sizes = _analyses(job.runs - used, certify=certify)
+    known = state.refuted
+    sizes = _analyses(budget, certify=certify or known)
     numerator, denominator = (1, 0) if learned.reverse else (0, 1)
     hits, sampled, done, shown = [0, 0], [0, 0], 0, [Tally(), Tally()]
     trail: list[Counts] = []
@@ -162,10 +169,12 @@ def _count(
     delta = job.claim.delta
     if state.points is not None:
         learned = replace(learned, point=(min(job.claim.epsilon, MOST_EPSILON), delta))
+    # one event is counted
+    learned = replace(learned, other=None)
     parts = [_parts(size - before) for before, size in pairwise([0, *(size for _, size in sizes)])]
     planned = _batches(track, list(chain(*parts)))
     draws = Draws(
-        job, runner, planned, seed=seed, runs=2 * (job.runs - used), noted=state.monitor.note, count=learned.event.count
+        job, runner, planned, seed=seed, runs=2 * budget, noted=state.monitor.note, count=learned.event.count
     )
     try:
         for (analysis, _), its_parts in zip(sizes, parts, strict=True):
@@ -185,7 +194,7 @@ def _count(
                 fresh = Counts(
                     fresh_hits[numerator], fresh_runs[numerator], fresh_hits[denominator], fresh_runs[denominator]
                 )
-                update_with_counts(process, seen, fresh)
+                process.update(fresh, past=seen.counts, point=seen.point)
                 for which in (0, 1):
                     hits[which] += fresh_hits[which]
                     sampled[which] += fresh_runs[which]
@@ -198,6 +207,8 @@ def _count(
                 bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
                 last = (done, bound)
                 yield last
+                if state.refuted and not known and not certify:
+                    return
             evidence = (trail[-1], alpha)
             if last[1] > job.claim.epsilon and not certify:
                 break

@@ -26,9 +26,9 @@ Samples = tuple[Outputs, Outputs]
 
 FIRST_BATCH = 5
 LEAST_NEW = 0.01
-GROWTH = 1.15
+GROWTH = 1.1
 """Each batch brings the runs to this multiple: late batches are large enough to be cheap, and a test that needs n runs
-spends at most a seventh more by waiting for the end of its batch."""
+spends at most an eleventh more by waiting for the end of its batch."""
 
 
 def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:

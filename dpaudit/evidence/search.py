@@ -17,13 +17,14 @@ from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputErr
 from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.sampling import MINIMIZE, SEARCH
-from dpaudit.evidence.sequential import Sequential, Track, process_of
+from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
 from dpaudit.results.notes import ExceptionalFloat, Minimized, NotMinimized, SearchCutShort, SearchErrors
 from dpaudit.results.stream import Progress
+from dpaudit.stats.eprocess import EProcess
 from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
@@ -249,8 +250,8 @@ def minimize_strongest(
         len(state.tracks),
         replace(minimized.pair, source="shrunk"),
         learned[minimized.pair.left, minimized.pair.right],
-        process_of(job.claim, state.epsilons, state.at),
+        EProcess(state.epsilons, job.claim.delta),
         strongest.bits,
-        process_of(job.claim, state.epsilons, state.at),
+        EProcess(state.epsilons, job.claim.delta),
         runs=runs,
     )

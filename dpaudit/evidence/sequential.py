@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from itertools import tee
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from dpaudit.results.reasons import rounded_down
 from dpaudit.results.stream import Notice, Progress
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.arrays import FloatArray
-from dpaudit.stats.martingale import CurveMartingale, Martingale
+from dpaudit.stats.eprocess import Counts, EProcess
 from dpaudit.subjects.recorded import MOST_FOLLOWED
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
@@ -41,25 +40,16 @@ MORE_TO_SAY = 1.1
 """Growth of the samples from files that are followed, from which the next interim verdict is shown."""
 
 
-class Counts(NamedTuple):
-    """Counts of an event: x of n samples of the dataset on which it is more likely, and y of m of the other."""
-
-    x: int
-    n: int
-    y: int
-    m: int
-
-
 @dataclass
 class Track:
-    """One pair under test: what was learned of it, and its test martingales."""
+    """One pair under test: what was learned of it, and its e-processes."""
 
     index: int
     pair: Pair
     learner: Learner
-    process: Martingale | CurveMartingale
+    process: EProcess
     bits: Learner
-    bits_process: Martingale | CurveMartingale
+    bits_process: EProcess
     runs: int = 0
     """Samples per dataset in the sequential phase."""
     runs_certified: int = 0
@@ -125,7 +115,9 @@ class Sequential:
         """Lower bound on ε over the whole path; 0 where the claim is a curve, which has no single δ."""
         if self.points is not None:
             return 0.0
-        return eprocess.largest_rejected(self.epsilons, self.peaks, alpha=self.shares.sequential)
+        lower = eprocess.largest_rejected(self.epsilons, self.peaks, alpha=self.shares.sequential)
+        # what is refuted is exceeded, and the bound of a refuted claim is above it
+        return math.nextafter(lower, math.inf) if self.refuted and lower == self.epsilons[self.at] else lower
 
     @property
     def strongest(self) -> Track:
@@ -190,9 +182,9 @@ def begin(
             index,
             pair,
             Learner(log_ratio=log_ratio(job, pair), seed=seed),
-            process_of(job.claim, epsilons, at),
+            EProcess(epsilons, job.claim.delta),
             Learner(bits=True, seed=seed),
-            process_of(job.claim, epsilons, at),
+            EProcess(epsilons, job.claim.delta),
         )
         for index, pair in enumerate(job.pairs)
     ]
@@ -208,11 +200,6 @@ def points_of(claim: Claim) -> tuple[tuple[float, float], ...] | None:
     within = tuple(point for point in claim.points if point[0] <= MOST_EPSILON)
     # beyond it no samples can refute anything
     return within or ((MOST_EPSILON, 1.0),)
-
-
-def process_of(claim: Claim, epsilons: FloatArray, at: int) -> Martingale | CurveMartingale:
-    """A fresh test martingale of one pair."""
-    return CurveMartingale() if claim.curve is not None else Martingale(epsilons, claim.delta, at=at)
 
 
 def choose(learner: Learner, claim: Claim) -> LearnedEvent:
@@ -288,27 +275,30 @@ def _interim(job: PrivacyJob, state: Sequential, done: int) -> str:
 def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
     """Test the event learned from earlier batches, and only then learn from this one."""
     if track.runs:
-        update_martingale(track.process, choose(track.learner, job.claim), samples)
+        update(track.process, choose(track.learner, job.claim), samples)
     track.real = track.real or any(_holds_doubles(outputs) for outputs in samples)
     if track.real and track.runs < BITS_RUNS:
         if track.runs:
             track.learned_bits = choose(track.bits, job.claim)
-            update_martingale(track.bits_process, track.learned_bits, samples)
+            update(track.bits_process, track.learned_bits, samples)
         track.bits.add(*samples)
         track.bits_runs += samples[0].runs
 
 
-def update_martingale(process: Martingale | CurveMartingale, learned: LearnedEvent, samples: Samples) -> None:
-    """Test an event on fresh samples."""
+def update(process: EProcess, learned: LearnedEvent, samples: Samples) -> None:
+    """Test an event, and that of the other direction, on fresh samples."""
     top, bottom = reversed(samples) if learned.reverse else samples
-    hits = learned.event.count(top), learned.event.count(bottom)
-    update_with_counts(process, learned, Counts(hits[0], top.runs, hits[1], bottom.runs))
-
-
-def update_with_counts(process: Martingale | CurveMartingale, learned: LearnedEvent, fresh: Counts) -> None:
-    """Test an event on fresh samples in which it was counted."""
-    past = (learned.x, learned.n, learned.y, learned.m)
-    process.update(*fresh, past=past, point=learned.point)
+    n, m = top.runs, bottom.runs
+    if learned.other is None:
+        batch = Counts(learned.event.count(top), n, learned.event.count(bottom), m)
+        process.update(batch, past=learned.counts, point=learned.point)
+        return
+    hits = [learned.event.count_with(learned.other.event, some) for some in (top, bottom)]
+    (x, other_y, both_x), (y, other_x, both_y) = hits
+    process.update(
+        Counts(x, n, y, m), past=learned.counts, other=Counts(other_x, m, other_y, n),
+        other_past=learned.other.counts, both=(both_x, both_y), point=learned.point,
+    )
 
 
 def log_ratio(job: PrivacyJob, pair: Pair) -> Callable[[FloatArray], FloatArray] | None:

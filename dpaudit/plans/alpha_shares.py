@@ -72,9 +72,9 @@ def shares(
         counts: whether an event is counted on fresh samples at the end; otherwise the e-process is all there is.
     """
     apart = 0.0 if bits else 0.04 * alpha
-    part = 1.0 if not counts else 0.2 if certify else 0.6
+    part = 1.0 if not counts else 0.2 if certify else 0.68
     first = part * alpha - LATER_SESSIONS * alpha - apart
-    analyses, final = (0.0, 0.0) if not counts else (0.0, 0.8 * alpha) if certify else (0.1 * alpha, 0.3 * alpha)
+    analyses, final = (0.0, 0.0) if not counts else (0.0, 0.8 * alpha) if certify else (0.02 * alpha, 0.3 * alpha)
     if session == 1:
         return Shares(first, apart, analyses, final, first)
     anew = of_session(1.0, session)

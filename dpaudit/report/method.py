@@ -42,11 +42,11 @@ def _sequential(evidence: SequentialEvidence, *, curve: CurveRecord | None = Non
     text = (
         "Both datasets of every pair were sampled in batches. The claim says p ≤ e^ε q + δ for the probabilities "
         "p and q of an event under D and D′. The pairs were chosen before the first test. The first batch of a pair "
-        "is used for learning only. Every later batch first tests the event and the direction learned from the "
-        "earlier batches, and is then used for learning too. Each test is a likelihood ratio against its reverse "
-        "information projection on the claim. The product of a pair's likelihood ratios, averaged over the pairs, is a "
-        f"test martingale (an e-process): if the claim holds, it ever reaches 1/α′ with probability at most α′ = "
-        f"{small(evidence.alpha)}, by Ville's inequality. It can therefore be checked after every batch. "
+        "is used for learning only. Every later batch first tests the events learned from the earlier batches, one for "
+        "each direction, and is then used for learning too. A test multiplies, over the samples of the batch, factors "
+        "whose product has expectation at most 1 if the claim holds. The product over a pair's batches, averaged over "
+        "strategies and pairs, is an e-process: if the claim holds, it ever reaches 1/α′ with probability at most α′ "
+        f"= {small(evidence.alpha)}, by Ville's inequality. It can therefore be checked after every batch. "
         f"{_level(curve)} "
         "Sampling for the e-process stops when the claim is refuted, unless the option certify is set."
     )

@@ -38,7 +38,12 @@ def in_bytes(size: float) -> str:
 
 
 def lower(x: float, against: float | None = None, *, digits: int = 3) -> str:
-    """`x` rounded down to `digits` digits, or to as many as show on which side of `against` it lies."""
+    """`x` rounded down to `digits` digits, or to as many as show on which side of `against` it lies.
+
+    The next double above `against` is shown as `against`: a bound that is that number says no more.
+    """
+    if against is not None and x == math.nextafter(against, math.inf):
+        x, against = against, None
     return _rounded(x, ROUND_FLOOR, against, digits)
 
 

@@ -6,8 +6,7 @@ May import: numpy, scipy and Arb; from dpaudit only its errors.
 
 * ``clopper_pearson``: a lower confidence bound that you can check by hand.
 * ``score_test``: the test that decides, the exact unconditional score test of p <= exp(epsilon) q + delta.
-* ``eprocess``: the sequential test of the same claim, valid at any stopping time.
-* ``martingale``: the test martingale of an audit, for an event learned from earlier samples.
+* ``eprocess``: the sequential test of the same claim, valid at any stopping time, in both directions at once.
 * ``hockey_stick``: the exact privacy profile of two finite output distributions.
 * ``membership``: scores of canaries in and out of the data: bounds at all thresholds at once, AUROC, TPR at FPR.
 * ``bands``: Clopper-Pearson limits that hold for all thresholds at once.

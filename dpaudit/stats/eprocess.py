@@ -1,27 +1,28 @@
-"""E-processes against H0: p <= exp(epsilon) q + delta: evidence that stays valid at any interim analysis.
+"""The e-process against H0: p <= exp(epsilon) q + delta: evidence that stays valid at any interim analysis.
 
-An event has probability p on the numerator dataset and q on the other. Runs come in batches: x hits in n runs
-of the first, y hits in m runs of the second. The alternative (p1, q1) for a batch is fixed before it (it is
-predictable; the event may be, too), and the batch's e-value is the likelihood ratio
+An event is tested in each direction: the first is more likely on D, the second on D'. H0 is that the claim holds for
+both,
 
-    E = p1^x (1-p1)^(n-x) q1^y (1-q1)^(m-y) / [p0^x (1-p0)^(n-x) q0^y (1-q0)^(m-y)],
+    p <= exp(epsilon) q + delta  and  q' <= exp(epsilon) p' + delta,
 
-(p0, q0) being the reverse information projection of (p1, q1) on H0: the point of H0 with the least
-n KL(p1||p0) + m KL(q1||q0). If (p1, q1) lies in H0 they are equal and E = 1.
+where the first has probability p on D and q on D', and the second p' and q'. Runs come in batches, n of D and m of D'.
+Before a batch (from earlier ones) are chosen: the two events; a point (p0, q0) with p0 = exp(epsilon) q0 + delta, and a
+point (p0', q0') with q0' = exp(epsilon) p0' + delta; and stakes s, t >= 0. With
 
-**E has expectation <= 1 under every (p, q) of H0.** Summed over the outcomes,
+    f = s (1[first] - p0) - t exp(epsilon) (1[second] - p0'),
+    g = n/m (t (1[second] - q0') - s exp(epsilon) (1[first] - q0)),
 
-    ln E[E] = n ln(1 + u (p - p0)) + m ln(1 + v (q - q0)),
-    u = (p1 - p0) / (p0 (1 - p0)),    v = (q1 - q0) / (q0 (1 - q0)),
+the batch's e-value is the product of 1 + f over the runs on D, and of 1 + g over those on D'. The stakes are so small
+that no factor is negative.
 
-which is concave in (p, q), is 0 at (p0, q0) and has gradient (n u, m v) there. The gradient of the divergence that
-(p0, q0) minimises over the convex set H0 is -(n u, m v), so n u (p - p0) + m v (q - q0) <= 0 on H0, and a concave
-function lies below its tangent. The argument only needs the weights n and m of the divergence to be those of the batch;
-n != m is covered. (At p1 = 1 or q1 = 0 the projection may be a corner, p0 = 1 or q0 = 0,
-where the derivatives are one-sided and an outcome that (p1, q1) excludes has E = 0; the argument is the same.)
-Only the direction of (n u, m v) matters: every (p0, q0) on the line p = exp(epsilon) q + delta and every t >= 0
-give an e-value with u = t, v = -t exp(epsilon) n / m, as long as no outcome gets a negative one, because that
-alternative projects onto (p0, q0). `SignalMixture` averages over t.
+**It has expectation <= 1 under H0.** The runs are independent, so the logarithm of the expectation is
+
+    n ln(1 + E f) + m ln(1 + E g)  <=  n E f + m E g
+        = n s (p - exp(epsilon) q - delta) + n t (q' - exp(epsilon) p' - delta)  <=  0.
+
+Nothing else is assumed: the points and the stakes only decide how fast it grows if the claim is wrong. Each point is
+the one of its line that is nearest to the estimates. For one event with the best stake this is the likelihood ratio
+against the reverse information projection of the estimates on H0, which grows fastest.
 
 **A product of such e-values** is a non-negative supermartingale under H0 that starts at 1, so the probability that it
 ever reaches 1/alpha is at most alpha, under every stopping rule (J. Ville, "Étude critique de la notion de collectif",
@@ -36,7 +37,7 @@ the iterated logarithm", Ann. Math. Statist. 41 (1970), for mixtures.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,136 +46,104 @@ from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta
 
-__all__ = [
-    "SIGNALS",
-    "EProcess",
-    "Mixture",
-    "SignalMixture",
-    "growth",
-    "largest_rejected",
-    "log_e_value",
-    "null_projection",
-    "plug_in",
-    "signal_log_e_values",
-]
+__all__ = ["SIGNALS", "Counts", "EProcess", "largest_rejected"]
 
 Floats = FloatArray
 
 SIGNALS: Floats = 0.7 / 2.0 ** np.arange(10, dtype=np.float64)
 """Strengths of a violation, as standard scores per pair of runs: from n* = 12 to 3 million pairs at alpha = .05."""
 
-_NO_VIOLATION_WEIGHT = 2.0  # prior weight of no violation in `plug_in`; values from 1 to 4 stop about equally early
+_SUGGESTED = 0.7  # weight of the stakes that the runs suggest
+_SHARED = 0.03  # part of every strategy's value that is shared out before a batch
+_NO_VIOLATION_WEIGHT = 2.0  # prior weight of no violation; values from 1 to 4 stop about equally early
 _LEAST_SIGNAL, _LARGEST_SIGNAL = 0.3, 14.0  # in standard deviations of all past runs
 _CERTAIN = 8.0  # from this score on, h(z) = z - 1/z
-_OPEN = 0.95  # fraction of the largest t at which no outcome gets a negative e-value
+_LEAST_NOISE = 1e-300  # for each factor of exp(epsilon), so that no stake is infinite
+_OPEN = 0.95  # fraction of the largest stakes at which no factor is negative
+_SINGULAR = 1e-9  # relative; of two events that say the same the stakes are not determined
+_LOG_WEIGHTS: Floats = np.log([_SUGGESTED, *[(1 - _SUGGESTED) / SIGNALS.size] * SIGNALS.size])
 
 
-def null_projection(
-    p: ArrayLike, q: ArrayLike, *, epsilon: ArrayLike, delta: float, n: int = 1, m: int = 1
-) -> tuple[Floats, Floats]:
-    """(p0, q0), the reverse information projection of (p, q) on H0: p <= exp(epsilon) q + delta.
+class Counts(NamedTuple):
+    """Hits of an event: x of n runs on the dataset where it is more likely, and y of m on the other."""
 
-    It minimises n KL(p||p0) + m KL(q||q0) over H0, and is (p, q) itself if that lies in H0. Arguments are broadcast
-    against each other; so are the results.
+    x: int
+    n: int
+    y: int
+    m: int
 
-    Raises ValueError if p, q or delta is not in [0, 1], epsilon is not in [0, 700], or n or m is not a positive
-    whole number.
+
+class EProcess:
+    """The product of batches' e-values, at every epsilon of a grid at once.
+
+    It is an average over strategies: one has the stakes that the runs so far suggest, the others those of the strengths
+    `SIGNALS`. The first refutes earlier if the events have been the right ones all along, the others make good for what
+    it loses on wrong ones. Before every batch a part of each strategy's value is shared out among all of them by their
+    weights, which does not change the average: one that lost while the events were wrong goes on with the others' gain.
+
+    Args:
+        epsilons: the grid, ascending, in natural units; it must contain the claimed epsilon, as only `largest_rejected`
+            makes a statement about values in between.
+        delta: the claim's delta.
+
+    Attributes:
+        log_values: the natural logarithm of the current value at each epsilon.
+        log_peaks: the largest log value so far, at least 0. Reject the claim at level alpha if it is >= ln(1/alpha).
+
+    Raises ValueError if the grid is empty, not ascending, or not in [0, 700], or if delta is not in [0, 1].
     """
-    p, q, ratio = _alternative(p, q, epsilon, delta)
-    _counts([0], n)
-    _counts([0], m)
-    return _projection(p, q, ratio, delta, n, m)
 
+    def __init__(self, epsilons: ArrayLike, delta: float) -> None:
+        check_delta(delta)
+        self.epsilons, self.delta = _grid(epsilons), delta
+        self.log_values: Floats = np.zeros(self.epsilons.size)
+        self.log_peaks: Floats = np.zeros(self.epsilons.size)
+        self._members: Floats = np.zeros((_LOG_WEIGHTS.size, self.epsilons.size))
 
-def log_e_value(
-    x: ArrayLike, n: int, y: ArrayLike, m: int, *, p: ArrayLike, q: ArrayLike, epsilon: ArrayLike, delta: float
-) -> Floats:
-    """The natural logarithm of a batch's e-value against H0, for the alternative (p, q) fixed before it.
+    def update(
+        self, batch: Counts, *, past: Counts, other: Counts | None = None, other_past: Counts | None = None,
+        both: tuple[int, int] = (0, 0), point: tuple[float, float] | None = None,
+    ) -> None:
+        """Multiply by the e-values of a batch.
 
-    The event occurred ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
-    second. Under every (p, q) of H0 the e-value has expectation at most 1. All arguments except n, m and delta may be
-    arrays that broadcast against each other; the result has the broadcast shape (() for scalars). It is -inf if the
-    alternative excludes the outcome.
+        A claim may be a curve, of which every (epsilon, delta) is a null hypothesis that follows from it. Each batch
+        may test another one, chosen from earlier batches: if the claim holds, every factor has expectation at most 1.
 
-    Raises ValueError as `null_projection` does, or if the counts are not whole numbers with 0 <= x <= n and
-    0 <= y <= m.
-    """
-    x, y = _counts(x, n), _counts(y, m)
-    p, q, ratio = _alternative(p, q, epsilon, delta)
-    p_null, q_null = _projection(p, q, ratio, delta, n, m)
-    log_ratio = _log_likelihood_ratio(x, n, p, p_null) + _log_likelihood_ratio(y, m, q, q_null)
-    # without a violation, even an outcome that (p, q) excludes gives 0/0 = 1
-    return np.where(p <= ratio * q + delta, 0.0, log_ratio)
+        Args:
+            batch: hits of an event that was chosen before the batch.
+            past: of the same event in runs before the batch; any n and m, and 0 of 0 if nothing is known.
+            other: hits of another event in the runs of this batch. It is more likely where the first one is less, so
+                that its x counts the runs of `batch.y`.
+            other_past: as `past`, of the other event.
+            both: runs in both events, among those of `batch.x` and those of `batch.y`.
+            point: the (epsilon, delta) that the batch tests, if not those of the grid.
 
+        Raises ValueError if a count is not a whole number, or not between 0 and the runs, or there are no runs.
+        """
+        other = Counts(0, batch.m, 0, batch.n) if other is None else other
+        other_past = Counts(0, past.m, 0, past.n) if other_past is None else other_past
+        for counts, least in ((batch, 1), (other, 1), (past, 0), (other_past, 0)):
+            _check(counts, least=least)
+        for a, b, one, runs in ((batch.x, other.y, both[0], other.m), (batch.y, other.x, both[1], other.n)):
+            if not max(0, a + b - runs) <= one <= min(a, b):
+                raise ValueError(
+                    f"of {runs} runs {a} are in the first event and {b} in the other, so not {one} in both"
+                )
+        if (other.n, other.m) != (batch.m, batch.n):
+            raise ValueError(f"the runs of both events are the same, not {batch} and {other}")
+        epsilons, delta = (self.epsilons, self.delta) if point is None else (_grid([point[0]]), point[1])
+        check_delta(delta)
+        shared = np.logaddexp(self._members + math.log1p(-_SHARED), self.log_values + math.log(_SHARED))
+        self._members = shared + _log_e_values((batch, other), both, (past, other_past), np.exp(epsilons), delta)
+        self.log_values = np.logaddexp.reduce(self._members + _LOG_WEIGHTS[:, None], axis=0)
+        self.log_peaks = np.maximum(self.log_peaks, self.log_values)
 
-def signal_log_e_values(
-    x: ArrayLike, n: int, y: ArrayLike, m: int, *, p: ArrayLike, q: ArrayLike, epsilon: ArrayLike, delta: float
-) -> Floats:
-    """The log e-values of a batch for violations of the strengths `SIGNALS`, shape (signals, ...).
+    def epsilon_lower(self, alpha: float) -> float:
+        """A lower confidence bound on epsilon, valid at all times simultaneously: `largest_rejected` of the peaks.
 
-    (p, q) is an estimate of the event's probabilities made before the batch. Take the point of the line
-    p = exp(epsilon) q + delta closest to the estimate. The alternative of strength s leaves it in the direction whose
-    projection leads back (the module docstring shows why this is an e-value for every such point), so far that a pair
-    of runs gives a standard score of s on average; 2 ln(1/alpha)/s^2 pairs refute such a violation. The estimate need
-    not violate the claim: use `plug_in`, smoothed frequencies, or (1/2, 1/2) if nothing is known.
-
-    Arguments broadcast, and ValueError is raised, as in `log_e_value`.
-    """
-    x, y = _counts(x, n), _counts(y, m)
-    p, q, ratio = _alternative(p, q, epsilon, delta)
-    p_null, q_null = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
-    step = ratio * n / m  # -v / u of the module docstring
-    with np.errstate(divide="ignore"):
-        most = np.minimum(1 / p_null, 1 / (step * (1 - q_null)))
-        noise = np.hypot(np.sqrt(p_null * (1 - p_null)), step * np.sqrt(q_null * (1 - q_null) * m / n))
-        signal = SIGNALS.reshape(-1, *(1,) * np.broadcast(x, y, noise).ndim)
-        t = np.minimum(signal / noise, _OPEN * most)
-    return (
-        x * np.log1p(t * (1 - p_null))
-        + (n - x) * np.log1p(-t * p_null)
-        + y * np.log1p(-t * step * (1 - q_null))
-        + (m - y) * np.log1p(t * step * q_null)
-    )
-
-
-def growth(p: float, q: float, *, p_hat: ArrayLike, q_hat: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
-    """The expected growth of the log e-value per pair of runs, in nats.
-
-    (p, q) is the truth, (p_hat, q_hat) the tested alternative. The result is largest at (p_hat, q_hat) = (p, q), where
-    ln(1/alpha) divided by it is `power.information_limit`.
-
-    Raises ValueError as `null_projection` does, for (p, q) or for (p_hat, q_hat).
-    """
-    true_p, true_q = _probabilities(p, q)
-    p_hat, q_hat, ratio = _alternative(p_hat, q_hat, epsilon, delta)
-    p_null, q_null = _projection(p_hat, q_hat, ratio, delta, 1, 1)
-    return _log_likelihood_ratio(true_p, 1, p_hat, p_null) + _log_likelihood_ratio(true_q, 1, q_hat, q_null)
-
-
-def plug_in(x: ArrayLike, n: int, y: ArrayLike, m: int, *, epsilon: ArrayLike, delta: float) -> tuple[Floats, Floats]:
-    """An alternative (p1, q1) for the next batch, from the counts of the batches before it.
-
-    The estimates (x + 1/2)/(n + 1) and (y + 1/2)/(m + 1) are shrunk towards their projection on H0, to the degree that
-    their violation may be chance. With z = sqrt(2 ln R), R their likelihood ratio against H0, the fraction h(z)/z of
-    the violation is kept, where h is the posterior mean of a signal of u standard deviations: prior density 1/u
-    (scale-free, as the true scale is unknown) plus a weight of 2 on no violation. Early noise then costs little.
-    Estimates in H0 are returned unchanged, and the e-value is 1. Without past counts pass n = m = 0.
-
-    Any predictable alternative is valid; ``benchmarks/sequential.md`` measures this one. If the event stays the same
-    for long, `SignalMixture` stops earlier.
-
-    Arguments broadcast as in `log_e_value`. Raises ValueError as `log_e_value` does, except that n = 0 or m = 0 are
-    allowed.
-    """
-    x, y = _counts(x, n, least=0), _counts(y, m, least=0)
-    p, q, ratio = _alternative((x + 0.5) / (n + 1), (y + 0.5) / (m + 1), epsilon, delta)
-    weights = max(n, 1), max(m, 1)
-    p_null, q_null = _projection(p, q, ratio, delta, *weights)
-    # Use the estimates as counts: with x itself R could be below 1.
-    nats = _log_likelihood_ratio(n * p, n, p, p_null) + _log_likelihood_ratio(m * q, m, q, q_null)
-    z = np.sqrt(2 * np.maximum(nats, 0.0))
-    share = np.where(z > _CERTAIN, 1 - 1 / np.maximum(z, _CERTAIN) ** 2, np.interp(z, _SCORES, _SHARES))
-    return p_null + share * (p - p_null), q_null + share * (q - q_null)
+        Raises ValueError if alpha is not in (0, 1).
+        """
+        return largest_rejected(self.epsilons, self.log_peaks, alpha=alpha)
 
 
 def largest_rejected(epsilons: Floats, log_peaks: Floats, *, alpha: float) -> float:
@@ -198,164 +167,76 @@ def largest_rejected(epsilons: Floats, log_peaks: Floats, *, alpha: float) -> fl
     return float(epsilons[length - 1]) if length else 0.0
 
 
-class _Path:
-    """Values over a grid of epsilon, and their running maxima; every process starts at 1."""
-
-    def __init__(self, epsilons: ArrayLike) -> None:
-        self.epsilons = _grid(epsilons)
-        self.log_values: Floats = np.zeros(self.epsilons.size)
-        self.log_peaks: Floats = np.zeros(self.epsilons.size)
-
-    def epsilon_lower(self, alpha: float) -> float:
-        """A lower confidence bound on epsilon, valid at all times simultaneously: `largest_rejected` of the peaks.
-
-        Raises ValueError if alpha is not in (0, 1).
-        """
-        return largest_rejected(self.epsilons, self.log_peaks, alpha=alpha)
-
-    def _move(self, log_values: Floats) -> None:
-        self.log_values = log_values
-        self.log_peaks = np.maximum(self.log_peaks, log_values)
-
-
-class EProcess(_Path):
-    """The product of batches' e-values, at every epsilon of a grid at once.
+def _log_e_values(
+    batch: tuple[Counts, Counts], both: tuple[int, int], past: tuple[Counts, Counts], ratio: Floats, delta: float
+) -> Floats:
+    """ln of the batch's e-values, shape (1 + signals, grid): of the stakes that the past suggests, and of `SIGNALS`.
 
     Args:
-        epsilons: the grid, ascending, in natural units; it must contain the claimed epsilon, as only `epsilon_lower`
-            makes a statement about values in between.
-        delta: the claim's delta.
-
-    Attributes:
-        log_values: the natural logarithm of the current value at each epsilon.
-        log_peaks: the largest log value so far, at least 0. Reject the claim at level alpha if it is >= ln(1/alpha).
-
-    Raises ValueError if the grid is empty, not ascending, or not in [0, 700], or if delta is not in [0, 1].
+        batch, past: hits of the first event and of the second.
     """
+    if delta >= 1:
+        # nothing contradicts such a claim
+        return np.zeros((1 + SIGNALS.size, ratio.size))
+    (x, n, y, m), (y2, _, x2, _) = batch
+    weight = n / m
+    (p, q), (q2, p2) = (((e.x + 0.5) / (e.n + 1), (e.y + 0.5) / (e.m + 1)) for e in past)
+    p0, q0 = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
+    q20, p20 = nearest(q2, p2, ratio=ratio, delta=delta, n=m, m=n)
+    # per pair of runs, with as few as possible in both events: exp(epsilon) may be too large for its square
+    noise = np.hypot(np.sqrt(p0 * (1 - p0)), ratio * np.sqrt(weight * q0 * (1 - q0)))
+    noise2 = np.hypot(np.sqrt(weight * q20 * (1 - q20)), ratio * np.sqrt(p20 * (1 - p20)))
+    noise, noise2 = np.maximum(noise, _LEAST_NOISE * ratio), np.maximum(noise2, _LEAST_NOISE * ratio)
+    common = _apart(p0, p20) + weight * _apart(q0, q20)
+    common = ratio * common / noise / noise2
+    # how far an event is from violating the claim plays no part
+    violation, violation2 = np.maximum(p - ratio * q - delta, -1.0), np.maximum(q2 - ratio * p2 - delta, -1.0)
+    share, share2, score = _direction(violation / noise, violation2 / noise2, common)
+    s, t = share / noise, share2 / noise2
+    most = _OPEN / np.maximum(s * p0 + t * ratio * (1 - p20), weight * (s * ratio * (1 - q0) + t * q20))
+    suggested = _kept(score * math.sqrt(min(*past[0][1::2], *past[1][1::2]))) * np.maximum(score, 0.0)
+    strength = np.concatenate([suggested[None], np.broadcast_to(SIGNALS[:, None], (SIGNALS.size, ratio.size))])
+    stake = np.minimum(strength, most)
+    left, right = t * ratio * p20 - s * p0, weight * (s * ratio * q0 - t * q20)
+    log_e: Floats = (
+        (x - both[0]) * np.log1p(stake * (left + s))
+        + (x2 - both[0]) * np.log1p(stake * (left - t * ratio))
+        + both[0] * np.log1p(stake * (left + s - t * ratio))
+        + (n - x - x2 + both[0]) * np.log1p(stake * left)
+        + (y - both[1]) * np.log1p(stake * (right - weight * s * ratio))
+        + (y2 - both[1]) * np.log1p(stake * (right + weight * t))
+        + both[1] * np.log1p(stake * (right + weight * (t - s * ratio)))
+        + (m - y - y2 + both[1]) * np.log1p(stake * right)
+    )
+    return log_e
 
-    def __init__(self, epsilons: ArrayLike, delta: float) -> None:
-        check_delta(delta)
-        super().__init__(epsilons)
-        self.delta = delta
 
-    def update(self, x: int, n: int, y: int, m: int, *, p: ArrayLike, q: ArrayLike) -> None:
-        """Multiply by the e-value of a batch, for the alternative (p, q) that was fixed before it.
-
-        p and q are numbers, or arrays over the grid. Raises ValueError as `log_e_value` does.
-        """
-        self.multiply(log_e_value(x, n, y, m, p=p, q=q, epsilon=self.epsilons, delta=self.delta))
-
-    def multiply(self, log_values: ArrayLike) -> None:
-        """Multiply by external e-values, given as natural logarithms over the grid.
-
-        Under H0 at an epsilon, its e-value must have conditional expectation at most 1 given the past.
-
-        Raises ValueError unless there is one for each epsilon of the grid, none of them NaN or +inf.
-        """
-        self._move(self.log_values + _evidence(log_values, (self.epsilons.size,)))
+def _apart(a: Floats, b: Floats) -> Floats:
+    """Minus the covariance of two events of these probabilities that have as little as possible in common."""
+    return np.minimum(a * b, (1 - a) * (1 - b))
 
 
-class Mixture(_Path):
-    """The average of e-processes over the same grid: one test over many pairs, events, powers and directions.
+def _direction(first: Floats, second: Floats, common: Floats) -> tuple[Floats, Floats, Floats]:
+    """Shares of two standardised scores in the sum with the best standard score per pair of runs, and that score.
 
-    Averaging needs no correction for multiple tests; the best member loses only ln(1/its weight) nats of evidence. H0
-    at an epsilon means that every member's hypothesis holds at it.
+    The sum has variance 1. Where a share would be negative, it is the larger of the two alone, and the first where both
+    are negative.
 
     Args:
-        epsilons: the grid, as in `EProcess`.
-        weights: one for each member, fixed in advance, positive, with a sum <= 1. The remainder is a member of constant
-            value 1.
-
-    Raises ValueError for a bad grid, or for weights that are not positive or sum to more than 1.
+        first, second: expected values of the scores, whose variances are 1.
+        common: their correlation.
     """
-
-    def __init__(self, epsilons: ArrayLike, weights: Sequence[float] | Floats) -> None:
-        super().__init__(epsilons)
-        self._log_weights = _log_weights(weights)
-
-    def update(self, members: Sequence[Floats] | Floats) -> None:
-        """Take the members' current ``log_values``, shape (members, grid).
-
-        A member that has not started has the value 1, so zeros here. Call this only after all members have processed
-        the batch: if they use the same runs, mixing some before and some after the batch is not an e-process.
-
-        Raises ValueError unless there is a row for each weight and a column for each epsilon, without NaN or +inf.
-        """
-        shape = self._log_weights.size - 1, self.epsilons.size
-        self._move(_log_average(_evidence(members, shape), self._log_weights))
-
-
-class SignalMixture(_Path):
-    """An e-process for an event of unknown probabilities: a mixture over the strength of the violation.
-
-    Its members are the strengths `SIGNALS`, with equal weights; see `signal_log_e_values`. A bad estimate of the
-    event's probabilities costs little, a bad one of the strength costs much: hence the mixture. It loses at most ln(10)
-    nats against the best member. `EProcess` with `plug_in` is the alternative; ``benchmarks/sequential.md`` compares
-    them.
-
-    Args:
-        epsilons: the grid, as in `EProcess`.
-        delta: the claim's delta.
-
-    Attributes: those of `EProcess`. Raises ValueError as `EProcess` does.
-    """
-
-    def __init__(self, epsilons: ArrayLike, delta: float) -> None:
-        check_delta(delta)
-        super().__init__(epsilons)
-        self.delta = delta
-        self._members: Floats = np.zeros((SIGNALS.size, self.epsilons.size))
-        self._log_weights = _log_weights(np.full(SIGNALS.size, 1 / SIGNALS.size))
-
-    def update(self, x: int, n: int, y: int, m: int, *, p: ArrayLike, q: ArrayLike) -> None:
-        """Multiply every member by its e-value of a batch; (p, q) is an estimate made before it.
-
-        p and q are numbers, or arrays over the grid. Raises ValueError as `log_e_value` does.
-        """
-        batch = signal_log_e_values(x, n, y, m, p=p, q=q, epsilon=self.epsilons, delta=self.delta)
-        self._members = self._members + batch
-        self._move(_log_average(self._members, self._log_weights))
-
-
-def _projection(p: Floats, q: Floats, ratio: Floats, delta: float, n: int, m: int) -> tuple[Floats, Floats]:
-    p, q, ratio = np.broadcast_arrays(p, q, ratio)
-    violated = p > ratio * q + delta
-    p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
-    return np.where(violated, p_edge, p), np.where(violated, q_edge, q)
-
-
-def _log_likelihood_ratio(hits: Floats, runs: int, p: Floats, p_null: Floats) -> Floats:
-    return _times(hits, p, p_null) + _times(runs - hits, 1 - p, 1 - p_null)
-
-
-def _times(count: Floats, above: Floats, below: Floats) -> Floats:
-    """count * ln(above / below): 0 if the count is 0, else -inf if above is 0, for any value of below."""
-    possible = (above > 0) & (below > 0)
-    ratio = np.log(np.where(possible, above, 1.0) / np.where(possible, below, 1.0))
-    log_ratio = np.where(above > 0, ratio, -np.inf)
-    product: Floats = np.where(count == 0, 0.0, np.where(count == 0, 1.0, count) * log_ratio)
-    return product
-
-
-def _log_weights(weights: ArrayLike) -> Floats:
-    """Logarithms of the members' weights, and of the remainder."""
-    given = np.asarray(weights, dtype=np.float64)
-    total = float(given.sum())
-    if given.ndim != 1 or not given.size or not (given > 0).all() or not total <= 1 + 1e-9:
-        raise ValueError(f"weights must be positive numbers with a sum of at most 1, not {weights!r}")
-    with np.errstate(divide="ignore"):
-        log_weights: Floats = np.log(np.append(given / max(1.0, total), max(0.0, 1 - total)))
-    return log_weights
-
-
-def _log_average(members: Floats, log_weights: Floats) -> Floats:
-    constant = np.zeros((1, members.shape[1]))
-    average: Floats = np.logaddexp.reduce(np.concatenate((members, constant)) + log_weights[:, None], axis=0)
-    return average
+    common = np.minimum(common, 1 - _SINGULAR)
+    a, b = (first - common * second) / (1 - common**2), (second - common * first) / (1 - common**2)
+    both = (a > 0) & (b > 0)
+    later = second > np.maximum(first, 0.0)
+    score = np.where(both, np.sqrt(np.maximum(a * first + b * second, 0.0)), np.where(later, second, first))
+    scale = np.where(both, score, 1.0)
+    return np.where(both, a, ~later) / scale, np.where(both, b, later) / scale, score
 
 
 def _signal_shares() -> tuple[Floats, Floats]:
-    """Scores z, and the fraction h(z)/z of a violation of z standard deviations that `plug_in` keeps."""
+    """Scores z, and the fraction h(z)/z of a violation of z standard deviations that is kept."""
     signal = np.geomspace(_LEAST_SIGNAL, _LARGEST_SIGNAL, 400)
     weight = math.log(_LARGEST_SIGNAL / _LEAST_SIGNAL) / signal.size  # prior density 1/u: uniform in ln u
     z = np.linspace(0.01, _CERTAIN, 400)
@@ -367,51 +248,34 @@ def _signal_shares() -> tuple[Floats, Floats]:
 _SCORES, _SHARES = _signal_shares()
 
 
-def _alternative(p: ArrayLike, q: ArrayLike, epsilon: ArrayLike, delta: float) -> tuple[Floats, Floats, Floats]:
-    """p, q and exp(epsilon) as arrays."""
-    p, q = _probabilities(p, q)
-    epsilon = np.asarray(epsilon, dtype=np.float64)
-    if not ((epsilon >= 0) & (epsilon <= 700)).all():
-        raise ValueError(f"epsilon must lie between 0 and 700, not be {_first_bad(epsilon, 700)!r}")
-    check_delta(delta)
-    return p, q, np.exp(epsilon)
+def _kept(z: Floats) -> Floats:
+    """The fraction of a violation of z standard deviations that is not chance, h(z)/z.
+
+    h is the posterior mean of a signal of u standard deviations: prior density 1/u (scale-free, as the true scale is
+    unknown) plus a weight of 2 on no violation. Early noise then costs little.
+    """
+    return np.where(z > _CERTAIN, 1 - 1 / np.maximum(z, _CERTAIN) ** 2, np.interp(z, _SCORES, _SHARES))
 
 
-def _probabilities(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
-    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    for name, value in (("p", p), ("q", q)):
-        if not ((value >= 0) & (value <= 1)).all():
-            raise ValueError(f"{name} must lie between 0 and 1, not be {_first_bad(value, 1)!r}")
-    return p, q
+def _check(counts: Counts, *, least: int) -> None:
+    for hits, runs in ((counts.x, counts.n), (counts.y, counts.m)):
+        if not _whole(runs) or runs < least:
+            raise ValueError(f"a number of runs must be a whole number of at least {least}, not {runs!r}")
+        if not _whole(hits):
+            raise ValueError(f"counts must be whole numbers, not {hits!r} of {runs!r}")
+        if not 0 <= hits <= runs:
+            raise ValueError(f"the count must lie between 0 and the {runs} runs, not be {hits}")
 
 
-def _first_bad(values: Floats, most: float) -> float:
-    return float(values[~((values >= 0) & (values <= most))].flat[0])
-
-
-def _counts(hits: ArrayLike, runs: int, *, least: int = 1) -> Floats:
-    if not isinstance(runs, (int, np.integer)) or runs < least:
-        raise ValueError(f"a number of runs must be a whole number of at least {least}, not {runs!r}")
-    given = np.asarray(hits)
-    if not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"counts must be whole numbers of type int, not {hits!r} of {runs!r}")
-    if not ((given >= 0) & (given <= runs)).all():
-        raise ValueError(f"the count must lie between 0 and the {runs} runs, not be {_first_bad(given, runs):g}")
-    return given.astype(np.float64)
+def _whole(number: object) -> bool:
+    return isinstance(number, (int, np.integer))
 
 
 def _grid(epsilons: ArrayLike) -> Floats:
     grid = np.array(epsilons, dtype=np.float64)
     if grid.ndim != 1 or not grid.size or not (np.diff(grid) > 0).all():
         raise ValueError(f"epsilons must be an ascending list of different numbers, not {epsilons!r}")
-    _alternative(0.5, 0.5, grid, 0.0)
+    wrong = grid[~((grid >= 0) & (grid <= 700))]
+    if wrong.size:
+        raise ValueError(f"epsilon must lie between 0 and 700, not be {float(wrong[0])!r}")
     return grid
-
-
-def _evidence(log_values: ArrayLike | Sequence[Floats], shape: tuple[int, ...]) -> Floats:
-    evidence = np.asarray(log_values, dtype=np.float64)
-    if evidence.shape != shape:
-        raise ValueError(f"log e-values must have the shape {shape}, not {evidence.shape}")
-    if not (evidence < np.inf).all():  # false for NaN too
-        raise ValueError("log e-values must not be NaN or +inf")
-    return evidence

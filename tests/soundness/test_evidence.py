@@ -30,7 +30,7 @@ from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence import sequential
 from dpaudit.plans import alpha_shares
-from dpaudit.stats.martingale import Martingale
+from dpaudit.stats.eprocess import Counts, EProcess
 from dpaudit.subjects import code_key as code_key_module
 from dpaudit.subjects.code_key import NoKeyError, code_key
 
@@ -578,21 +578,21 @@ def test_levels_are_in_order_so_that_a_product_over_sessions_is_one_process() ->
     rng = np.random.default_rng(3)
     disordered = 0
     for _ in range(30):
-        martingales = Martingale(epsilons, 0.0, at=at)
+        process = EProcess(epsilons, 0.0)
         unused: Any = None
-        track = sequential.Track(0, unused, unused, martingales, unused, Martingale(epsilons, 0.0, at=at))
+        track = sequential.Track(0, unused, unused, process, unused, EProcess(epsilons, 0.0))
         shares = alpha_shares.shares(0.05, certify=False, bits=False)
         state = sequential.Sequential([track], shares, False, None, epsilons, at, np.zeros(len(epsilons)))
         x = y = n = 0
         for _ in range(12):
             hits = int(rng.binomial(20, 0.7)), int(rng.binomial(20, 0.3))
             if n:
-                martingales.update(hits[0], 20, hits[1], 20, past=(x, n, y, n))
+                process.update(Counts(hits[0], 20, hits[1], 20), past=Counts(x, n, y, n))
             x, y, n = x + hits[0], y + hits[1], n + 20
             values = state._values()
             assert (np.diff(values) <= 0).all()
-            assert (values <= martingales.log_values).all()
-            disordered += bool((np.diff(martingales.log_values) > 0).any())
+            assert (values <= process.log_values).all()
+            disordered += bool((np.diff(process.log_values) > 0).any())
     assert disordered, "of themselves they are not in order"
 
 

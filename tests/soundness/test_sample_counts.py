@@ -214,6 +214,28 @@ def test_a_claim_is_refuted_by_a_bound_above_it_and_by_no_other(
     assert audit(response, epsilon=1.0, certify=True).verdict is verdict
 
 
+def test_a_refuted_audit_takes_half_as_many_samples_again_at_most() -> None:
+    """Refuted while it learns, or later; with `certify` it takes all."""
+    learning, counted = alpha_shares.learning_runs(3_000), 0
+    for seed in range(6):
+        found = audit(response, epsilon=0.8, runs=3_000, seed=seed, alpha=0.05)
+        assert (found.verdict, found.sequential is not None) == (Verdict.FAIL, True)
+        assert found.sequential is not None
+        at = found.sequential.refuted_at
+        assert at is not None
+        assert found.epsilon_lower is not None
+        assert found.epsilon_lower >= 0.8
+        if at <= learning:
+            (sampled,) = found.sampled
+            assert sampled.n == sampled.m == max(1, round(at / 2))
+            assert found.runs == 2 * (at + sampled.n)
+        else:
+            counted += 1
+            assert found.runs == 2 * at
+        assert audit(response, epsilon=0.8, runs=3_000, seed=seed, alpha=0.05, certify=True).runs == 6_000
+    assert 0 < counted < 6
+
+
 def test_samples_that_can_certify_the_claim_at_most_refute_nothing() -> None:
     # without the rule about power, which these samples do not meet either
     how: dict[str, Any] = {"runs": 200, "certify": True, "min_power": 1 + 1e-9}

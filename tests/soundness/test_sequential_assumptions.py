@@ -20,7 +20,7 @@ from dpaudit.interpret import Outputs
 from dpaudit.plans import alpha_shares
 from dpaudit.plans.request import PriorEvidence, Request
 from dpaudit.results.model import Audit, Verdict
-from dpaudit.stats.martingale import Martingale
+from dpaudit.stats.eprocess import Counts, EProcess
 from dpaudit.subjects.target import FunctionTarget
 
 PAIR = ((0,), (1,))
@@ -52,13 +52,13 @@ def test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim(
     size = 6
 
     def value(x: int, y: int) -> tuple[float, float]:
-        martingales, past = Martingale(np.array([epsilon]), delta, at=0), np.zeros(4, dtype=int)
+        process, past = EProcess(np.array([epsilon]), delta), np.zeros(4, dtype=int)
         for batch in history:
-            martingales.update(*batch, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
+            process.update(Counts(*batch), past=Counts(*past.tolist()))
             past += batch
-        before = float(martingales.log_values[0])
-        martingales.update(x, size, y, size, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
-        return before, float(martingales.log_values[0])
+        before = float(process.log_values[0])
+        process.update(Counts(x, size, y, size), past=Counts(*past.tolist()))
+        return before, float(process.log_values[0])
 
     values = np.array([[value(x, y) for y in range(size + 1)] for x in range(size + 1)])
     factor = np.exp(values[..., 1] - values[..., 0])
@@ -83,54 +83,58 @@ def updates(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list
     """
     seen: list[tuple[Any, ...]] = []
     counted: list[Event] = []
-    update, count, runs = Martingale.update, Event.count, FunctionTarget.runs
+    update, count, runs = EProcess.update, Event.count, FunctionTarget.runs
+    count_with = Event.count_with
     batch = iter(range(10**9))
 
     def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence, first: int = 0) -> Outputs:
         other = tuple(dataset) == (1,) and next(batch) == changed
         return runs(self, (2,) if other else dataset, size, seed, first)
 
-    def watched(
-        self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int], **more: Any
-    ) -> None:
-        seen.append((past, tuple(counted), (x, y), (n, m)))
+    def watched(self: EProcess, batch: Counts, *, past: Counts, **more: Any) -> None:
+        seen.append((past, tuple(counted), (batch.x, batch.y), (batch.n, batch.m), more.get("other_past")))
         counted.clear()
-        update(self, x, n, y, m, past=past, **more)
+        update(self, batch, past=past, **more)
 
     def noted(self: Event, outputs: Outputs) -> int:
         counted.append(self)
         return count(self, outputs)
 
+    def noted_with(self: Event, other: Event, outputs: Outputs) -> tuple[int, int, int]:
+        counted.extend((self, other))
+        return count_with(self, other, outputs)
+
     with monkeypatch.context() as patch:
-        patch.setattr(Martingale, "update", watched)
+        patch.setattr(EProcess, "update", watched)
         patch.setattr(Event, "count", noted)
+        patch.setattr(Event, "count_with", noted_with)
         patch.setattr(FunctionTarget, "runs", drawn)
         audit(response, epsilon=2.0)
     return seen
 
 
-@pytest.mark.slow(fast=["4", "37"])
-@pytest.mark.parametrize("changed", [4, 12, 30, 37])
+@pytest.mark.slow(fast=["4", "55"])
+@pytest.mark.parametrize("changed", [4, 12, 50, 55])
 def test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do(
     monkeypatch: pytest.MonkeyPatch, changed: int
 ) -> None:
-    """The learning phase has 30 batches and some; the counted ones follow."""
+    """The learning phase has 52 batches; the counted ones follow."""
     one, other = updates(monkeypatch), updates(monkeypatch, changed)
     at = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a[2] != b[2])
     # the first update that differs has the same past and the same event; only its hits are others
     assert one[: at + 1] != other[: at + 1]
     for a, b in zip(one[: at + 1], other[: at + 1], strict=True):
-        assert (a[0], a[1], a[3]) == (b[0], b[1], b[3])
+        assert (a[0], a[1], a[3], a[4]) == (b[0], b[1], b[3], b[4])
     # and the past of later updates does change
     assert any(a[0] != b[0] for a, b in zip(one[at + 1 :], other[at + 1 :], strict=False))
 
 
 def test_an_alternative_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = 0
-    martingales = updates(monkeypatch)
-    assert len(martingales) > 30
-    first = martingales[0][0][1]
-    for (_, n, _, m), _, _, (fresh, fresh_too) in martingales:
+    processes = updates(monkeypatch)
+    assert len(processes) > 30
+    first = processes[0][0][1]
+    for (_, n, _, m), _, _, (fresh, fresh_too), _ in processes:
         # the first batch only teaches
         assert (n, m) == (first + drawn, first + drawn)
         assert fresh == fresh_too
@@ -141,13 +145,13 @@ def test_an_alternative_has_seen_all_earlier_samples_and_no_others(monkeypatch: 
 def test_bit_patterns_are_tested_before_they_teach(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with a floating-point leak: both e-processes of a batch have the same past."""
     past: list[tuple[int, int]] = []
-    update = Martingale.update
+    update = EProcess.update
 
-    def watched(self: Martingale, x: int, n: int, y: int, m: int, **more: Any) -> None:
-        past.append((more["past"][1], n))
-        update(self, x, n, y, m, **more)
+    def watched(self: EProcess, batch: Counts, **more: Any) -> None:
+        past.append((more["past"].n, batch.n))
+        update(self, batch, **more)
 
-    monkeypatch.setattr(Martingale, "update", watched)
+    monkeypatch.setattr(EProcess, "update", watched)
     audit(lambda data, rng, size: data[0] + rng.laplace(0, 1, size), epsilon=3.0, runs=400)
     learning = alpha_shares.learning_runs(400)
     pairs = [both for both in past if both[0] < learning]

@@ -174,6 +174,16 @@ def test_marks_and_counts_agree_on_every_kind_of_output() -> None:
         assert event.count(outputs) == expected
 
 
+def test_two_events_are_counted_together() -> None:
+    """In numbers, in outcomes that are counted, and in those that are kept one by one."""
+    outputs = Outputs({BOTTOM: 3, "a": 4, "b": 5}, (np.array([0.5, 1.5, 2.5, 3.5]),), ((1.0, BOTTOM), ("a", 2.0)))
+    one = Event(frozenset({"a", "b", (1.0, BOTTOM)}), ((1.0, 3.0),))
+    other = Event(frozenset({"b", BOTTOM, ("a", 2.0)}), ((2.0, math.inf),))
+    assert one.count_with(other, outputs) == (one.count(outputs), other.count(outputs), 5 + 1)
+    assert one.count_with(one, outputs) == (one.count(outputs),) * 3 == (12,) * 3
+    assert one.count_with(Event(), outputs) == (12, 0, 0)
+
+
 def test_a_vector_is_marked_alike_in_an_array_and_alone() -> None:
     event = Event(frozenset(), ((2.5, math.inf),), (1.0, 1.0))
     rows = [(1.0, 2.0), (0.0, 0.5)]

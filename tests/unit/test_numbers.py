@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dpaudit.report.numbers import exactly, lower, nearest, power_below, power_rounded, power_text, upper
 
 
@@ -32,3 +34,9 @@ def test_powers_of_ten_without_carets() -> None:
     # their order stays visible
     assert power_below(3.3468, below) == "2,220"
     assert power_below(3.3467, above) == "2,200"
+
+
+def test_a_bound_that_is_the_next_double_above_the_claim_is_shown_as_the_claim() -> None:
+    for claim in (0.28, 1.0, 4.0):
+        assert lower(math.nextafter(claim, math.inf), claim) == lower(claim, claim) == f"{claim:g}"
+    assert lower(1.0001, 1.0) == "1.0001"

@@ -55,7 +55,8 @@ def cases() -> tuple[Case, ...]:
                 _moved("all equal except one", {9_000: 800}, 9_000, 65_535),
                 _moved("two halves", {0: 400, 65_535: 400}, 0, 65_535),
             ),
-            runs=800,
+            # with 830 a violation of 2 is detected with probability 0.9, whichever event is chosen
+            runs=900,
         ),
         Case(
             "at its sample size, |X| = 64",

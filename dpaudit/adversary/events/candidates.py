@@ -132,19 +132,21 @@ class Candidates:
             if guarantee > 0:
                 self.predicted[at] = predict(self.left[at], self.right[at], sizes)
 
-    def best(self, sizes: tuple[int, int], score: ScoreFunction) -> Chosen | None:
-        """The event with the highest score, ties broken by the second score; None if there are no events.
+    def best(self, sizes: tuple[int, int], score: ScoreFunction) -> list[Chosen]:
+        """The event with the highest score in each direction, ties broken by the second score; the better one first.
+
+        There are fewer than two where no event is more likely under one of the datasets.
 
         Args:
             sizes: numbers of samples of D and D′.
         """
         if not self.left:
-            return None
+            return []
         left, right = np.concatenate(self.left), np.concatenate(self.right)
         reverse, cost = np.concatenate(self.reverse), np.concatenate(self.cost)
         rare = np.minimum(rarity((left + right) / sum(sizes)), np.concatenate(self.most_rare))
         predicted, plain = Prediction.joined(self.predicted), np.concatenate(self.plain)
-        best: tuple[float, float, int] | None = None
+        best: list[tuple[float, float, int]] = []
         for backwards in (False, True):
             where = np.flatnonzero(reverse == backwards)
             if not len(where):
@@ -154,14 +156,13 @@ class Candidates:
             prediction = predicted.of(where, reverse=backwards)
             first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction, plain[where]))
             at = int(np.lexsort((second, first))[-1])
-            key = (float(first[at]), float(second[at]), int(where[at]))
-            if best is None or key[:2] > best[:2]:
-                best = key
-        assert best is not None
-        index = best[2]
-        event, family = self.at(index)
-        hits = (round(float(left[index])), round(float(right[index])))
-        return Chosen(event, bool(reverse[index]), hits, family, float(cost[index]), float(rare[index]))
+            best.append((float(first[at]), float(second[at]), int(where[at])))
+        # of equal ones the first stays first
+        best.sort(key=lambda key: key[:2], reverse=True)
+        return [
+            Chosen(*self.at(index), bool(reverse[index]), (round(float(left[index])), round(float(right[index]))))
+            for _, _, index in best
+        ]
 
 
 @dataclass(frozen=True)
@@ -170,19 +171,15 @@ class Chosen:
 
     Args:
         event: the event.
+        family: how it was learned.
         reverse: False: more likely under D; True: under D′.
         hits: hits under D and D′.
-        family: how it was learned.
-        cost: nats for the choice within its family; below 0 if the event is favoured.
-        rarity: nats for its rarity.
     """
 
     event: Event
+    family: str
     reverse: bool
     hits: tuple[int, int]
-    family: str
-    cost: float
-    rarity: float
 
 
 def threshold_events(candidates: Candidates, scale: Scale) -> None:

@@ -57,6 +57,15 @@ class Event:
             hits = 0
         return hits + sum(int(np.count_nonzero(self.marks(values))) for values in outputs.uncounted)
 
+    def count_with(self, other: Event, outputs: Outputs) -> tuple[int, int, int]:
+        """The numbers of outputs in this event, in the other one, and in both."""
+        hits = np.zeros(3, dtype=np.int64)
+        times = np.fromiter(outputs.counts.values(), dtype=np.int64, count=len(outputs.counts))
+        for values, often in ((list(outputs.counts), times), *((values, None) for values in outputs.uncounted)):
+            one, two = self.marks(values), other.marks(values)
+            hits += [np.count_nonzero(m) if often is None else often[m].sum() for m in (one, two, one & two)]
+        return int(hits[0]), int(hits[1]), int(hits[2])
+
     def marks(self, values: Values) -> BoolArray:
         """A mask of the outcomes in the event, for an array of reals, shape (r, *d), or outcomes of any kind.
 

@@ -22,6 +22,7 @@ from dpaudit.adversary.events.blocks import FOLDS, Atoms, Block, joined
 from dpaudit.adversary.events.candidates import (
     BoundFunction,
     Candidates,
+    Chosen,
     Offers,
     ScoreFunction,
     atom_sets,
@@ -34,8 +35,6 @@ from dpaudit.adversary.events.fitting import EXAMINED, FITTED, fitted
 from dpaudit.adversary.events.mixed import hidden_texts, unread
 from dpaudit.adversary.events.optimistic_bound import (
     CHOICE,
-    RARITY,
-    discounted,
     evidence,
     expected_bound,
     predicted_bound,
@@ -44,6 +43,7 @@ from dpaudit.adversary.events.optimistic_bound import (
 from dpaudit.adversary.events.scales import Scale, count
 from dpaudit.interpret import Outputs
 from dpaudit.outputs.columns import Floats, Values, one_thread
+from dpaudit.stats.eprocess import Counts
 
 POOL = 400_000
 """Most samples per dataset that are kept."""
@@ -87,6 +87,7 @@ class LearnedEvent:
         y, m: hits and samples on the other dataset.
         family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
         point: the (ε, δ) of a curve against which the event shows most; None where the claim is one (ε, δ).
+        other: where it is to be tested, the event of the other direction that shows most there, if one shows anything.
     """
 
     event: Event
@@ -99,6 +100,12 @@ class LearnedEvent:
     m: int
     family: str
     point: tuple[float, float] | None = None
+    other: LearnedEvent | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """Of the samples that it was learned from."""
+        return Counts(self.x, self.n, self.y, self.m)
 
 
 class Learner:
@@ -157,21 +164,17 @@ class Learner:
     def choose_event(self, *, epsilon: float, delta: float) -> LearnedEvent:
         """The event with the fastest expected growth of the e-process of H0: p ≤ e^ε q + δ.
 
-        Growth is the least KL(p‖p′) + KL(q‖q′) over H0, at the out-of-fold shares, minus the cost of the family. If no
-        event has positive growth, the closest one. Its counts are shrunk towards H0 by the cost of the choice.
+        Growth is the least KL(p‖p′) + KL(q‖q′) over H0, at the out-of-fold shares, minus the cost of the event. If no
+        event has positive growth, the closest one. Its `other` is chosen in the same way.
         """
         ratio = math.exp(epsilon)
 
         def score(of: Offers) -> tuple[Floats, Floats]:
             shown = evidence(of.x, of.n, of.y, of.m, ratio=ratio, delta=delta)
-            return shown - of.cost - RARITY * of.rarity, shown
+            return shown - of.cost - of.rarity, shown
 
-        learned, cost = self._best(score)
-        if min(learned.n, learned.m) == 0:
-            return learned
-        x, n, y, m = learned.x, learned.n, learned.y, learned.m
-        x, y = discounted(x, n, y, m, price=CHOICE + max(cost, 0.0), ratio=ratio, delta=delta)
-        return _learned(learned.event, learned.reverse, x, n, y, m, learned.family)
+        first, *others = self._best(score)
+        return replace(first, other=others[0] if others and others[0].p > ratio * others[0].q + delta else None)
 
     def choose_on_curve(self, points: Sequence[tuple[float, float]]) -> LearnedEvent:
         """The event and the (ε, δ) of a claim that show most against it, as `choose_event` does for one (ε, δ).
@@ -196,20 +199,14 @@ class Learner:
 
         def score(of: Offers) -> tuple[Floats, Floats]:
             most, _ = shown(of.x, of.n, of.y, of.m)
-            return most - of.cost - RARITY * of.rarity, most
+            return most - of.cost - of.rarity, most
 
-        learned, cost = self._best(score)
-        x, n, y, m = learned.x, learned.n, learned.y, learned.m
-        if min(n, m) == 0:
+        learned = self._best(score)[0]
+        if min(learned.n, learned.m) == 0:
             return replace(learned, point=points[0])
-        _, best = shown(np.array([x]), n, np.array([y]), m)
-        ratio, delta = float(ratios[best]), points[best][1]
-        # neighbouring points are alike, so their choice costs less than ln of their number
-        price = CHOICE + max(cost, 0.0) + math.log(len(points)) / 2
-        x, y = discounted(x, n, y, m, price=price, ratio=ratio, delta=delta)
-        return replace(
-            _learned(learned.event, learned.reverse, x, n, y, m, learned.family), point=points[best]
-        )
+        _, best = shown(np.array([learned.x]), learned.n, np.array([learned.y]), learned.m)
+        epsilon, delta = points[best]
+        return replace(self.choose_event(epsilon=epsilon, delta=delta), point=points[best])
 
     def certify(
         self, *, epsilon: float, delta: float, runs: int, alpha: float, thorough: bool = True
@@ -300,29 +297,34 @@ class Learner:
         total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)
         return (hidden / total if total else 0.0), kind
 
-    def _best(self, score: ScoreFunction, optimistic: BoundFunction | None = None) -> tuple[LearnedEvent, float]:
-        """The candidate with the highest score, and the cost of its choice in a test; the empty event if there is none.
+    def _best(
+        self, score: ScoreFunction, optimistic: BoundFunction | None = None
+    ) -> list[LearnedEvent]:
+        """The candidate with the highest score in each direction, the better one first; the empty event if there is
+        none.
 
         Args:
             optimistic: optimistic bounds of events, if fresh shares are to be predicted.
         """
         n, m = self._kept
-        chosen = None
+        found: list[Chosen] = []
         if min(n, m):
             candidates = self._candidates(last=optimistic is not None)
             if optimistic is not None:
                 candidates.predict((n, m), optimistic)
-            chosen = candidates.best((n, m), score)
-        if chosen is None:
-            return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
-        samples = ((chosen.hits[0], n), (chosen.hits[1], m))
+            found = candidates.best((n, m), score)
+        if not found:
+            return [_learned(Event(), False, 0, n, 0, m, "atoms")]
+        return [self._as_learned(chosen) for chosen in found]
+
+    def _as_learned(self, chosen: Chosen) -> LearnedEvent:
+        samples = tuple(zip(chosen.hits, self._kept, strict=True))
         (x, n), (y, m) = samples[::-1] if chosen.reverse else samples
         event = chosen.event
         if chosen.family == "atoms" and not self._rows:
             block = self._atoms.block
             event = readable(event, self._scales, block.listed(len(block.values)))
-        learned = _learned(event, chosen.reverse, x, n, y, m, chosen.family)
-        return learned, chosen.cost + RARITY * chosen.rarity
+        return _learned(event, chosen.reverse, x, n, y, m, chosen.family)
 
     def _candidates(self, *, last: bool = False) -> Candidates:
         atoms = self._atoms.block

@@ -19,9 +19,6 @@ from dpaudit.stats.boundary import nearest
 
 PSEUDO = 1.0
 """Pseudo-counts of a cell, split between D and D′ in proportion to their sample sizes."""
-RARITY = 0.5
-"""Fraction of the rarity cost that counts when an event is tested sequentially: with more, small violations by rare
-events were tested too late, and a poor choice costs little. For a confidence bound the full cost counts."""
 CHOICE = 1.0
 """Nats that the choice of a threshold adds to the apparent evidence of an event."""
 BISECTIONS = 24
@@ -62,25 +59,6 @@ def rarity(share: Floats) -> Floats:
     """
     inside = np.clip(share, 1e-9, 1 - 1e-9)
     return -np.log(4 * inside * (1 - inside))
-
-
-def discounted(x: int, n: int, y: int, m: int, *, price: float, ratio: float, delta: float) -> tuple[int, int]:
-    """Hits shrunk towards H0: p ≤ ratio · q + δ, by the nats that the choice among many events may have added.
-
-    Args:
-        x, n, y, m: hits and samples; n, m ≥ 1.
-        price: ≥ 0 nats; if the evidence is at most this, the result is on the boundary of H0.
-    """
-    nats = float(evidence(np.array([x]), n, np.array([y]), m, ratio=ratio, delta=delta)[0])
-    if not nats > 0:
-        return x, y
-    p, q = (x + 0.5) / (n + 1), (y + 0.5) / (m + 1)
-    p_null, q_null = map(float, nearest(p, q, ratio=ratio, delta=delta, n=n, m=m))
-    # shrink on the scale of standard deviations, whose square gives nats
-    kept = math.sqrt(max(0.0, nats - price) / nats)
-    p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)
-    x, y = (min(max(0, round(share * (runs + 1) - 0.5)), runs) for share, runs in ((p, n), (q, m)))
-    return x, y
 
 
 def expected_bound(
