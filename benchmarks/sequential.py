@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 ALPHAS = (0.05, 0.001)
 FIRST, GROWTH = 8, 1.2
-PATHS, HORIZON = 1_000, 20_000
+PATHS, HORIZON = 400, 20_000
 METHODS: tuple[Method, ...] = ("score", "clopper_pearson")
 
 
@@ -106,7 +106,7 @@ def size_table() -> None:
 
 def coverage_table() -> None:
     """Share of paths on which the bound ever exceeds the truth."""
-    paths = 500
+    paths = 200
     print("\n## Share of paths on which the bound ever exceeds the true ε\n")
     print(
         f"The bound is `epsilon_lower` on a grid of 41 levels up to 4, over all batches of {paths} paths of "
@@ -144,7 +144,7 @@ def share(wrong: NDArray[np.bool_], alpha: float) -> str:
 
 def main() -> None:
     print("# How often the sequential test errs\n")
-    print("Written by `python benchmarks/sequential.py > benchmarks/sequential.md`, a quarter of an hour on one core.")
+    print("Written by `python benchmarks/sequential.py > benchmarks/sequential.md`, some minutes on one core.")
     print(
         f"Fixed seeds. A batch of {FIRST} samples per dataset, then each a fifth of all so far. One event: `EProcess` "
         "of an\nevent of probabilities p and q; both: also of a second event apart from it, in the other direction.\n"
