@@ -243,7 +243,7 @@ def test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons
     state = sequential([[1.0, 1.0, 1.0]], prior=20.0)
     state.interim_analysis()
     assert state.log_e == pytest.approx(21.0)
-    assert state.epsilon_lower == 0.5, "nothing is known about ε above the claim that was tested"
+    assert state.epsilon_lower == math.nextafter(0.5, 1), "nothing is known about ε above the claim that was tested"
 
 
 # --- what the samples say at the end -------------------------------------------------------------------------------
