@@ -235,7 +235,7 @@ def test_a_claim_is_refuted_where_the_bound_reaches_it() -> None:
     assert not state.refuted
     state = sequential([[high, high, 0.0]])
     state.interim_analysis()
-    assert state.epsilon_lower == 0.5
+    assert state.epsilon_lower == math.nextafter(0.5, 1)
     assert state.refuted
 
 
