@@ -123,7 +123,7 @@ def _frozen(
     """The event to certify: that of the bit patterns where they count and show more.
 
     Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
-    one does even after its discount for having been chosen: what certifies most may be much rarer, and known worse.
+    one does in the learning samples: what certifies most may be much rarer, and known worse.
     """
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     learner = _learner(state, track)
