@@ -474,7 +474,7 @@ def _sampled(
             job, state, runner, out, seed=request.seed, used=used, certify=request.certify
         )
     except KeyboardInterrupt:
-        if fresh is not None and not (state.refuted or _exceeds(out, job)):
+        if fresh is not None and not (state.refuted or out.exceeds(job.claim.epsilon)):
             # what is refuted is reported, and rests on what the other process finds
             fresh.close()
             fresh = None
@@ -504,11 +504,6 @@ def _sampled(
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(sampled_pairs), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None and request.table is None:
         findings.notes += search.described_exceptions(out.best.pair, request.data)
-
-
-def _exceeds(out: sampled.Collected, job: PrivacyJob) -> bool:
-    """Whether a certified bound is above the claim."""
-    return any(certified.evidence.epsilon_lower > job.claim.epsilon for certified in out.certified)
 
 
 def _first_calls(

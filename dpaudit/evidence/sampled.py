@@ -68,6 +68,10 @@ class Collected:
         """The best lower bound on ε, of the e-process and of all certificates: they hold together."""
         return max([self.sequential.epsilon_lower, *(c.evidence.epsilon_lower for c in self.certified)])
 
+    def exceeds(self, epsilon: float) -> bool:
+        """Whether a certified bound is above it."""
+        return any(certified.evidence.epsilon_lower > epsilon for certified in self.certified)
+
 
 def settled(job: PrivacyJob, state: Sequential) -> PrivacyJob:
     """The job at the (ε, δ) of its curve that fresh samples are to be counted at: where the learning samples show most.
@@ -82,9 +86,7 @@ def settled(job: PrivacyJob, state: Sequential) -> PrivacyJob:
     chosen = learner.choose_on_curve(state.points)
     if chosen.point is None:
         return job
-    epsilon, delta = chosen.point
-    shows = chosen.p > math.exp(epsilon) * chosen.q + delta
-    return replace(job, claim=job.claim.at(epsilon)) if shows or state.refuted else job
+    return replace(job, claim=job.claim.at(chosen.point[0])) if chosen.significant or state.refuted else job
 
 
 def certify(
@@ -93,7 +95,7 @@ def certify(
     """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
     Of a claim that is refuted the event is counted on the strongest pair alone, in half as many samples as were needed,
-    unless `certify`. Otherwise the e-process goes on testing these samples.
+    unless `certify`. Otherwise the e-process goes on testing these samples, and the pair that refutes is the last.
 
     Args:
         used: samples per dataset of each pair in the sequential phase.
@@ -113,7 +115,7 @@ def certify(
         ):
             best = max(bound, out.epsilon_lower)
             yield Progress(used + runs, job.runs, f"{what}, {runs:,} of {budget:,} samples per dataset", best)
-        if out.cut_short:
+        if out.cut_short or (not certify and (state.refuted or out.exceeds(job.claim.epsilon))):
             return
 
 
@@ -123,14 +125,14 @@ def _frozen(
     """The event to certify: that of the bit patterns where they count and show more.
 
     Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
-    one does in the learning samples: what certifies most may be much rarer, and known worse.
+    one significantly does: what certifies most may be much rarer, and known worse.
     """
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     learner = _learner(state, track)
     learner.refit()
     if not certify:
         chosen = learner.choose_event(epsilon=epsilon, delta=delta)
-        if state.refuted or chosen.p > math.exp(epsilon) * chosen.q + delta:
+        if state.refuted or chosen.significant:
             return chosen
     return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
 
@@ -177,7 +179,7 @@ def _count(
         job, runner, planned, seed=seed, runs=2 * budget, noted=state.monitor.note, count=learned.event.count
     )
     try:
-        for (analysis, _), its_parts in zip(sizes, parts, strict=True):
+        for (analysis, size), its_parts in zip(sizes, parts, strict=True):
             alpha = state.shares.at_analysis(analysis, tests)
             for part in its_parts:
                 fresh_hits, fresh_runs = [0, 0], [0, 0]
@@ -207,10 +209,12 @@ def _count(
                 bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
                 last = (done, bound)
                 yield last
-                if state.refuted and not known and not certify:
-                    return
-            evidence = (trail[-1], alpha)
-            if last[1] > job.claim.epsilon and not certify:
+                refuted = not certify and state.refuted and not known
+                if refuted:
+                    break
+            if done == size:
+                evidence = (trail[-1], alpha)
+            if refuted or (last[1] > job.claim.epsilon and not certify):
                 break
     except TimeLimitError:
         out.cut_short = True

@@ -236,6 +236,29 @@ def test_a_refuted_audit_takes_half_as_many_samples_again_at_most() -> None:
     assert 0 < counted < 6
 
 
+def test_no_pair_is_counted_after_the_one_that_refutes() -> None:
+    """And without a refutation all of them are."""
+
+    def answer(dataset: tuple[int, ...], rng: Generator) -> int:
+        return int(rng.random() < (0.62 if dataset[0] % 2 else 0.38))
+
+    pairs = ((0,), (1,)), ((2,), (3,))
+    last = 0
+    for seed in range(6):
+        found = audit(answer, pairs=pairs, epsilon=0.35, seed=seed)
+        assert found.verdict is Verdict.FAIL
+        assert found.sequential is not None
+        assert found.sequential.refuted_at is not None
+        if found.sequential.refuted_at > alpha_shares.learning_runs(3_000):
+            last += 1
+            (counts,) = found.sampled
+            assert counts.pair.left == [0]
+            # all later samples are those of one pair
+            assert found.runs / 2 == 2 * found.sequential.refuted_at <= 2 * counts.runs_trained + 2_400
+    assert last >= 3
+    assert len(audit(answer, pairs=pairs, epsilon=2.0).sampled) == 2
+
+
 def test_samples_that_can_certify_the_claim_at_most_refute_nothing() -> None:
     # without the rule about power, which these samples do not meet either
     how: dict[str, Any] = {"runs": 200, "certify": True, "min_power": 1 + 1e-9}

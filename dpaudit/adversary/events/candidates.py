@@ -160,8 +160,10 @@ class Candidates:
         # of equal ones the first stays first
         best.sort(key=lambda key: key[:2], reverse=True)
         return [
-            Chosen(*self.at(index), bool(reverse[index]), (round(float(left[index])), round(float(right[index]))))
-            for _, _, index in best
+            Chosen(
+                *self.at(index), bool(reverse[index]), (round(float(left[index])), round(float(right[index]))), first
+            )
+            for first, _, index in best
         ]
 
 
@@ -174,12 +176,14 @@ class Chosen:
         family: how it was learned.
         reverse: False: more likely under D; True: under D′.
         hits: hits under D and D′.
+        score: by which it is the best.
     """
 
     event: Event
     family: str
     reverse: bool
     hits: tuple[int, int]
+    score: float
 
 
 def threshold_events(candidates: Candidates, scale: Scale) -> None:

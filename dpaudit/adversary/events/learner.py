@@ -86,6 +86,7 @@ class LearnedEvent:
         x, n: hits and samples on the dataset where it is more likely.
         y, m: hits and samples on the other dataset.
         family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
+        score: of an event that is to be tested, its nats against the claim less the cost of its choice.
         point: the (ε, δ) of a curve against which the event shows most; None where the claim is one (ε, δ).
         other: where it is to be tested, the event of the other direction that shows most there, if one shows anything.
     """
@@ -99,6 +100,7 @@ class LearnedEvent:
     y: int
     m: int
     family: str
+    score: float = 0.0
     point: tuple[float, float] | None = None
     other: LearnedEvent | None = None
 
@@ -106,6 +108,11 @@ class LearnedEvent:
     def counts(self) -> Counts:
         """Of the samples that it was learned from."""
         return Counts(self.x, self.n, self.y, self.m)
+
+    @property
+    def significant(self) -> bool:
+        """Whether an event that is to be tested shows more against the claim than the luckiest of many events would."""
+        return self.score > CHOICE
 
 
 class Learner:
@@ -324,7 +331,7 @@ class Learner:
         if chosen.family == "atoms" and not self._rows:
             block = self._atoms.block
             event = readable(event, self._scales, block.listed(len(block.values)))
-        return _learned(event, chosen.reverse, x, n, y, m, chosen.family)
+        return replace(_learned(event, chosen.reverse, x, n, y, m, chosen.family), score=chosen.score)
 
     def _candidates(self, *, last: bool = False) -> Candidates:
         atoms = self._atoms.block
