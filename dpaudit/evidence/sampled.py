@@ -159,10 +159,10 @@ def _count(
 
     Each interim analysis tests its counts at its own share of the error, so the phase may stop there, also where a time
     limit or a crash stops it. (A crash is an output like any other, in which no event holds; the counts of an analysis
-    that was reached are those of a mechanism that may crash.) It also stops where the e-process refutes the claim.
+    that was reached are those of a mechanism that may crash.) It also stops at the next one after the e-process refuted
+    the claim.
     """
-    known = state.refuted
-    sizes = _analyses(budget, certify=certify or known)
+    sizes = _analyses(budget, certify=certify or state.refuted)
     numerator, denominator = (1, 0) if learned.reverse else (0, 1)
     hits, sampled, done, shown = [0, 0], [0, 0], 0, [Tally(), Tally()]
     trail: list[Counts] = []
@@ -179,7 +179,7 @@ def _count(
         job, runner, planned, seed=seed, runs=2 * budget, noted=state.monitor.note, count=learned.event.count
     )
     try:
-        for (analysis, size), its_parts in zip(sizes, parts, strict=True):
+        for (analysis, _), its_parts in zip(sizes, parts, strict=True):
             alpha = state.shares.at_analysis(analysis, tests)
             for part in its_parts:
                 fresh_hits, fresh_runs = [0, 0], [0, 0]
@@ -209,12 +209,8 @@ def _count(
                 bound = clopper_pearson.epsilon_lower(*trail[-1], delta=delta, alpha=alpha)
                 last = (done, bound)
                 yield last
-                refuted = not certify and state.refuted and not known
-                if refuted:
-                    break
-            if done == size:
-                evidence = (trail[-1], alpha)
-            if refuted or (last[1] > job.claim.epsilon and not certify):
+            evidence = (trail[-1], alpha)
+            if not certify and (state.refuted or last[1] > job.claim.epsilon):
                 break
     except TimeLimitError:
         out.cut_short = True

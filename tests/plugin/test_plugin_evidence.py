@@ -201,14 +201,14 @@ def test_confidence_bounds_of_later_sessions_use_the_alpha_that_the_first_left(r
     ran = [runs(None if session else WEAK, EVIDENCE, "--dp-report=out") for session in range(3)]
     audits = [json.loads(one.audits[0]["result"])["audits"][0] for one in ran]
     share = ran[0].audits[0]["alpha"]
-    assert [audit["sequential"]["alpha"] / share for audit in audits] == pytest.approx([0.55] * 3)
+    assert [audit["sequential"]["alpha"] / share for audit in audits] == pytest.approx([0.63] * 3)
     (first, *later) = [max(counts["alpha"] for counts in audit["sampled"]) / share for audit in audits]
     assert first == pytest.approx(0.3)
     assert later == pytest.approx([0.3 * 0.01 / 2, 0.3 * 0.01 / 6])
     # a share that was smaller once stays so: --dp-alpha is raised, and nothing is won by it
     raised = runs(None, EVIDENCE, "--dp-report=out", "--dp-alpha=0.01")
     (audit,) = json.loads(raised.audits[0]["result"])["audits"]
-    assert audit["sequential"]["alpha"] / share == pytest.approx(0.55)
+    assert audit["sequential"]["alpha"] / share == pytest.approx(0.63)
 
 
 # --- the file ---

@@ -19,6 +19,8 @@ EXPECTED = {
     "scale_of_the_range": "scale_depends_on_data", "outlier_not_clipped": "shift_costs_more",
 }
 """The alarm of each bug."""
+RUNS = {"share_of_smokers": 20_000}
+"""Samples of a bug that 5,000 show in two of three audits only: it changes the noise's scale by a third."""
 
 
 def test_there_are_twelve() -> None:
@@ -72,7 +74,8 @@ def test_samples_confirm_what_a_trace_says(case: Traced) -> None:
     """A correct claim is refuted with probability 0.001 for each fix at most."""
     for function, wrong in ((case.bug, True), (case.fix, False)):
         result = dpaudit.audit(
-            function, epsilon=case.epsilon, delta=case.delta, relation=case.relation, pair=case.pair, runs=5_000
+            function, epsilon=case.epsilon, delta=case.delta, relation=case.relation, pair=case.pair,
+            runs=RUNS.get(case.name, 5_000),
         )
         # without noise that varies no bound holds, and the audit says that instead
         assert result.verdict is (Verdict.FAIL if wrong else Verdict.PASS), str(result)
