@@ -607,7 +607,7 @@ def _finished(mechanism: Mechanism, dataset: object, budget: _Budget) -> Iterato
     """Every path, run to its end, with its probability and that end."""
     pending: list[tuple[Path, float | arb]] = [((), budget.arithmetic.one)]
     dataset = plain_records(dataset)
-    watch = Watch(mechanism, dataset)
+    watch = Watch(mechanism)
     while pending:
         path, mass = pending.pop()
         budget.take(mechanism)
@@ -631,7 +631,7 @@ def _finished(mechanism: Mechanism, dataset: object, budget: _Budget) -> Iterato
                     f"{mechanism.name} draws more than {DRAW_LIMIT:,} times on one execution path, perhaps in an "
                     "infinite loop; bound the number of draws, or audit it by sampling."
                 )
-        watch.finished(run)
+        watch.finished(mechanism, dataset, run)
         yield run.path, mass, run.node.value
     watch.close()
 

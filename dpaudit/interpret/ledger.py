@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.interpret.sample import split
-from dpaudit.interpret.walk import Last, Run, blaming, continued
+from dpaudit.interpret.walk import Last, Run, Watch, blaming, continued
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
 from dpaudit.language.relation import plain_records
@@ -77,25 +77,28 @@ def ledger(mechanism: Mechanism, dataset: object, *, runs: int = 16, seed: int |
     Raises:
         MechanismError and its subclasses: as in `sample`.
     """
-    rng, dataset = default_rng(seed), plain_records(dataset)
-    entry, _ = _record(mechanism, dataset, rng, drawn=False)
+    rng, dataset, watch = default_rng(seed), plain_records(dataset), Watch(mechanism)
+    entry, _ = _record(mechanism, dataset, rng, watch, drawn=False)
     for _ in range(runs - 1):
-        entry = entry.worst(_record(mechanism, dataset, rng, drawn=False)[0])
+        entry = entry.worst(_record(mechanism, dataset, rng, watch, drawn=False)[0])
+    watch.close()
     return entry
 
 
-def _record(mechanism: Mechanism, dataset: object, rng: Generator, *, drawn: bool) -> tuple[Entry, Output]:
+def _record(
+    mechanism: Mechanism, dataset: object, rng: Generator, watch: Watch, *, drawn: bool
+) -> tuple[Entry, Output]:
     """One run: its entry, and its output if `drawn` (else None)."""
     run = Run(mechanism, dataset)
     parts: list[Entry] = []
     with blaming(mechanism):
         while not isinstance(run.node, Last):
-            part, value = spend(run.node, rng, drawn=True)
+            part, value = spend(run.node, rng, watch, drawn=True)
             parts.append(part)
             run.send(value)
         output = run.node.value
         if isinstance(output, Distribution | Applied):
-            part, output = spend(output, rng, drawn=drawn)
+            part, output = spend(output, rng, watch, drawn=drawn)
             parts.append(part)
     if all(part.claim is None and not part.parts for part in parts):
         parts = []
@@ -103,20 +106,20 @@ def _record(mechanism: Mechanism, dataset: object, rng: Generator, *, drawn: boo
     return entry, canonical(output) if drawn else None
 
 
-def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Output]:
+def spend(node: Distribution | Applied, rng: Generator, watch: Watch, *, drawn: bool) -> tuple[Entry, Output]:
     """One draw: its entry, and its value if `drawn`."""
     if isinstance(node, Applied):
-        return _record(node.mechanism, node.dataset, rng, drawn=drawn)
+        return _record(node.mechanism, node.dataset, rng, watch, drawn=drawn)
     if isinstance(node, Then) and node.claim is None:
-        inner, value = spend(node.base, rng, drawn=True)
+        inner, value = spend(node.base, rng, watch, drawn=True)
         following = continued(node, value)
         if not isinstance(following, Distribution | Applied):
             return inner, following
-        rest, value = spend(following, rng, drawn=drawn)
+        rest, value = spend(following, rng, watch, drawn=drawn)
         return Entry(FOLLOWED, None, composed((inner, rest)), (inner, rest)), value
-    value = split(node, 1, rng)[0][0] if drawn else None
+    value = split(node, 1, rng, watch)[0][0] if drawn else None
     if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
-        parts = tuple(spend(part, rng, drawn=False)[0] for part in node.parts)
+        parts = tuple(spend(part, rng, watch, drawn=False)[0] for part in node.parts)
         return Entry("independent draws", None, composed(parts), parts), value
     return Entry(repr(node)[:80], node.claim, None, ()), value
 

@@ -18,7 +18,7 @@ from numpy.random import default_rng
 from dpaudit.errors import NotEnumerableError
 from dpaudit.interpret.law import PATH_LIMIT, Law, LawCache, Support, align, execution_paths, law_of
 from dpaudit.interpret.ledger import FOLLOWED, Entry, composed, spend
-from dpaudit.interpret.walk import Last, Path, Run, blaming
+from dpaudit.interpret.walk import Last, Path, Run, Watch, blaming
 from dpaudit.language import Applied, Bernoulli, Claim, Distribution, IntegerRange, Mechanism, canonical
 from dpaudit.language.distributions import Product, Then, plain
 from dpaudit.language.relation import plain_records
@@ -193,7 +193,7 @@ class _Walk:
                 return LossTerm(_joined("independent draws", None, parts), step.value, p, q, loss, parts=parts)
         if isinstance(a, Then) and isinstance(b, Then) and a.claim is None:
             # its first draw is not output and may differ between neighbours (a random pairing of their records)
-            entry = grouped(spend(a, default_rng(0), drawn=False)[0], self.group)
+            entry = grouped(spend(a, default_rng(0), Watch(outer), drawn=False)[0], self.group)
             if entry.text == FOLLOWED:
                 entry = replace(entry, text=f"{type(a.base).__name__}, then {entry.parts[1].text}"[:80])
             return LossTerm(entry, step.value, p, q, step.loss, "treated as one draw")

@@ -164,7 +164,7 @@ class _Reading:
 
 def _read(mechanism: Mechanism, dataset: object) -> _Reading:
     """Run a program on forms, and compare the result with runs on numbers."""
-    watch = Watch(mechanism, dataset)
+    watch = Watch(mechanism)
     notebook = Notebook()
     reading = _Reading()
 

@@ -97,6 +97,11 @@ class Tally:
     others: list[Hashable] = field(default_factory=list)
     forms: Forms = field(default_factory=Forms)
 
+    @property
+    def floats(self) -> list[object]:
+        """Finite floats that were added one by one; more may be appended, as `add` does."""
+        return self.singles.setdefault((), [])
+
     def add(self, output: Output, times: int) -> None:
         """Add an output that `times` runs returned.
 
@@ -106,7 +111,11 @@ class Tally:
         kind = type(output)
         if kind is float and math.isfinite(output):
             # what most functions return: its own canonical form
-            self.singles.setdefault((), []).extend([output] * times)
+            self.floats.extend([output] * times)
+            return
+        if kind is np.float64 and math.isfinite(output):
+            self.floats.extend([float(output)] * times)
+            self.forms.see(output, times)
             return
         if kind is int or kind is str:
             self.counts[output] = self.counts.get(output, 0) + times
@@ -194,7 +203,8 @@ class Tally:
         """The collected outputs; the container of each outcome does not depend on the order of the runs."""
         singles, self.singles = self.singles, {}
         for shape, values in singles.items():
-            self.blocks.setdefault(shape, []).append(np.array(values, dtype=np.float64))
+            if values:
+                self.blocks.setdefault(shape, []).append(np.array(values, dtype=np.float64))
         blocks = tuple(np.concatenate(self.blocks[shape]) for shape in sorted(self.blocks))
         return Outputs(self.counts, blocks, tuple(self.others), forms=self.forms)
 
@@ -228,47 +238,52 @@ def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | Seed
         OutputError: an output cannot be counted.
     """
     whole("runs", runs, least=1)
-    rng = seed if isinstance(seed, Generator) else default_rng(seed)
+    watch = Watch(mechanism)
+    outputs = _sample(mechanism, dataset, runs, default_rng(seed), watch)
+    watch.close()
+    return outputs
+
+
+def _sample(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, watch: Watch) -> Outputs:
+    """The outputs of `runs` runs of a mechanism, perhaps one that the watched one applies."""
     tally, dataset = Tally(), plain_records(dataset)
     bulk = getattr(mechanism, "bulk", None)
     if bulk is not None:
-        watch = Watch(mechanism, dataset)
         with blaming(mechanism):
             tally.add_many(bulk(dataset, runs, rng))
-        watch.close()
     else:
-        _walk(mechanism, dataset, runs, rng, tally)
+        _walk(mechanism, dataset, runs, rng, tally, watch)
     outputs = tally.outputs()
     if outputs.runs != runs:
         raise MechanismError(f"bulk of {mechanism.name} returned {outputs.runs} outputs; return {runs}.")
     return outputs
 
 
-def _walk(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, tally: Tally) -> None:
+def _walk(
+    mechanism: Mechanism, dataset: object, runs: int, rng: Generator, tally: Tally, watch: Watch
+) -> None:
     pending: list[tuple[Path, int]] = [((), runs)]
-    watch = Watch(mechanism, dataset)
     while pending:
         path, size = pending.pop()
         run = Run(mechanism, dataset, path)
         while not isinstance(run.node, Last):
             image = fingerprint(run.node)
             with blaming(mechanism):
-                (value, size), *others = split(run.node, size, rng)
+                (value, size), *others = split(run.node, size, rng, watch)
             pending.extend(((*run.path, Step(image, v)), times) for v, times in others)
             run.send(value, image)
-        watch.finished(run)
+        watch.finished(mechanism, dataset, run)
         with blaming(mechanism):
-            _finish(run.node.value, size, rng, tally)
-    watch.close()
+            _finish(run.node.value, size, rng, tally, watch)
 
 
-def _finish(end: Output, size: int, rng: Generator, tally: Tally) -> None:
+def _finish(end: Output, size: int, rng: Generator, tally: Tally, watch: Watch) -> None:
     """Draw the outputs of `size` runs that share everything up to their last draw."""
     if isinstance(end, Applied):
-        tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))
+        tally.merge(_sample(end.mechanism, end.dataset, size, rng, watch))
     elif isinstance(end, Then):
-        for value, times in split(end.base, size, rng):
-            _finish(continued(end, value), times, rng, tally)
+        for value, times in split(end.base, size, rng, watch):
+            _finish(continued(end, value), times, rng, tally, watch)
     elif isinstance(end, Finite) and end.finite:
         for value, times in end.grouped(rng, size):
             tally.add(value, times)
@@ -278,12 +293,12 @@ def _finish(end: Output, size: int, rng: Generator, tally: Tally) -> None:
         tally.add(end, size)
 
 
-def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple[Outcome, int]]:
+def split(node: Distribution | Applied, size: int, rng: Generator, watch: Watch) -> list[tuple[Outcome, int]]:
     """Split `size` runs by the values they draw: pairs (value, count)."""
     if isinstance(node, Distribution) and not isinstance(node, Then):
         return list(node.grouped(rng, size))
     part = Tally()
-    _finish(node, size, rng, part)
+    _finish(node, size, rng, part, watch)
     each = part.outputs().each()
     if not part.forms.special:
         return list(each)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Generator, Hashable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,76 +137,114 @@ class Run:
 
 
 class Watch:
-    """Checks, while the paths of a program are walked, that it is a function of its dataset and draws.
+    """Checks, while the paths of programs are walked, that each is a function of its dataset and draws.
 
-    The 1st, 2nd, 4th, 8th, … finished path is immediately run again, and the first once more at the end. This detects
-    unseeded generators, counters and growing state with few replays. Where other threads run, they may have drawn from
-    the generator of `random` (dask does in its workers): it was the mechanism if every further replay draws.
+    Of the finished paths of each program the 1st, 2nd, 4th, 8th, … is immediately run again, and the first once more at
+    the end. This detects counters, growing state and generators of their own with few replays. Where other threads run,
+    they may have drawn from the generator of `random` (dask does in its workers): it was a mechanism if every further
+    replay draws.
+
+    Args:
+        mechanism: the one that is run; those that it applies are watched with it.
 
     Raises:
         NondeterministicMechanismError: from `finished` and `close`.
     """
 
-    def __init__(self, mechanism: Mechanism, dataset: object) -> None:
+    def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
-        self._dataset = dataset
         self._before = _global_generators()
-        self._paths = 0
-        self._checked: list[tuple[Path, Hashable]] = []
+        self._finished: dict[Hashable, int] = {}
+        self._checked: dict[Hashable, list[_Finished]] = {}
 
-    def finished(self, run: Run) -> None:
-        """Called when a path is finished."""
-        self._paths += 1
-        if self._paths & (self._paths - 1):
+    def finished(self, mechanism: Mechanism, dataset: object, run: Run) -> None:
+        """Called when a path of a mechanism is finished."""
+        program = type(mechanism), mechanism.name
+        paths = self._finished[program] = self._finished.get(program, 0) + 1
+        if paths & (paths - 1):
             return
-        end = fingerprint(run.node)
-        self._checked.append((run.path, end))
-        self._again(run.path, end)
+        path = _Finished(mechanism, dataset, run.path, fingerprint(run.node))
+        self._checked.setdefault(program, []).append(path)
+        path.again()
 
     def close(self) -> None:
         """Called when all paths are finished."""
-        if self._paths > 1:
-            self._again(*self._checked[0])
+        for program, paths in self._finished.items():
+            if paths > 1:
+                self._checked[program][0].again()
         now = _global_generators()
-        if now != self._before and (now[1:] != self._before[1:] or self._draws()):
+        if now == self._before:
+            return
+        if now[1:] != self._before[1:] or self._draws():
             raise _nondeterministic(
-                self._mechanism, "it drew from the global generator of `random` or `numpy.random`"
+                self._drawing(), "it drew from the global generator of `random` or `numpy.random`"
             )
 
     def _draws(self) -> bool:
-        """Whether it was the mechanism that drew from the generator of `random`."""
+        """Whether it was a mechanism that drew from the generator of `random`."""
         if all(thread is threading.current_thread() or thread.name in _QUIET for thread in threading.enumerate()):
             return True
-        for _ in range(_REPLAYS):
-            before = _global_generators()
-            for path, end in self._checked:
-                self._again(path, end)
-            if _global_generators() == before:
-                return False
-        return True
+        return all(self._drawn(self._again()) for _ in range(_REPLAYS))
 
-    def _again(self, path: Path, end: Hashable) -> None:
-        run = Run(self._mechanism, self._dataset, path)
-        if fingerprint(run.node) != end:
+    def _drawing(self) -> Mechanism:
+        """The mechanism that drew from a global generator, if it does so again."""
+        for path in self._again():
+            if self._drawn([path]):
+                return path.mechanism
+        return self._mechanism
+
+    def _again(self) -> Iterator[_Finished]:
+        return (path for paths in self._checked.values() for path in paths)
+
+    def _drawn(self, paths: Iterable[_Finished]) -> bool:
+        """Whether a global generator moves while these paths are run again."""
+        before = _global_generators()
+        for path in paths:
+            path.again()
+        return _global_generators() != before
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """A finished path, with the fingerprint of its end."""
+
+    mechanism: Mechanism
+    dataset: object
+    path: Path
+    end: Hashable
+
+    def again(self) -> None:
+        """Run it again.
+
+        Raises:
+            NondeterministicMechanismError: it ends otherwise.
+        """
+        run = Run(self.mechanism, self.dataset, self.path)
+        if fingerprint(run.node) != self.end:
             more = not isinstance(run.node, Last)
             raise _nondeterministic(
-                self._mechanism, "it requested another draw" if more else "its output was different"
+                self.mechanism, "it requested another draw" if more else "its output was different"
             )
 
 
-@contextmanager
-def blaming(mechanism: Mechanism) -> Iterator[None]:
+class blaming:
     """Attribute errors to the mechanism: those of functions that it maps, of continuations, of its `bulk`.
 
     Raises:
         MechanismError: in place of any error that is not dpaudit's own.
     """
-    try:
-        yield
-    except DpauditError:
-        raise
-    except Exception as error:
-        raise _blame(mechanism, error) from error
+
+    __slots__ = ("_mechanism",)
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, DpauditError):
+            raise _blame(self._mechanism, error) from error
 
 
 def continued(draw: Then, value: Output) -> Output:

@@ -32,6 +32,9 @@ def number(name: str | Option, value: object) -> float:
     Raises:
         ParameterError: it is not a number, or it is NaN or infinite.
     """
+    if type(value) is float and math.isfinite(value):
+        # most are
+        return value
     if is_enclosed(value):
         return to_float(value)  # itself: it behaves like a float
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
 from types import CellType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,53 +31,85 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
     kind: Any = type(thing)
     if kind in _BY_VALUE:
         return (kind.__name__, thing)
-    if kind in (float, np.float64):
+    if kind is float or kind is np.float64:
         return (kind.__name__, float(thing).hex())
     if id(thing) in above:
         return "itself"
-    above = above | {id(thing)}
-    if isinstance(thing, np.ndarray):
-        if thing.dtype.hasobject:
-            return ("ndarray", thing.shape, _image(thing.tolist(), above))
-        return ("ndarray", thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
-    if isinstance(thing, type | Enum):
-        return thing
-    if isinstance(thing, ModuleType):
-        return ("module", thing.__name__)
-    own = getattr(thing, "__fingerprint__", None)
-    if own is not None:
-        return (_name(kind), own())
-    if is_dataclass(thing):
-        return (_name(kind), tuple([_image(getattr(thing, name), above) for name in _compared(kind)]))
-    if isinstance(thing, tuple | list):
-        kinds = set(map(type, thing))
-        if len(kinds) == 1 and kinds <= _BY_VALUE:
-            # a long dataset of plain records is compared directly
-            return (_name(kind), kinds.pop().__name__, tuple(thing))
-        if kinds == {tuple}:
-            parts = set(map(type, chain.from_iterable(thing)))
-            if len(parts) == 1 and parts <= _BY_VALUE:
-                # and one of examples, or of names made of plain parts
-                return (_name(kind), "tuple", parts.pop().__name__, tuple(thing))
-        return (_name(kind), tuple(_image(part, above) for part in thing))
-    if isinstance(thing, dict):
-        return (_name(kind), tuple((_image(key, above), _image(value, above)) for key, value in thing.items()))
-    if isinstance(thing, set | frozenset):
-        return (_name(kind), frozenset(_image(part, above) for part in thing))
-    if isinstance(thing, FunctionType):
-        held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()))
-        return (thing.__module__, thing.__qualname__, tuple(_image(part, above) for part in held))
-    if isinstance(thing, MethodType):
-        return ("method", _image(thing.__self__, above), thing.__name__)
-    if isinstance(thing, partial):
-        return ("partial", tuple(_image(part, above) for part in (thing.func, thing.args, thing.keywords)))
+    return _reader(kind)(thing, above | {id(thing)})
+
+
+_Reader: TypeAlias = Callable[[Any, frozenset[int]], Hashable]
+
+
+@lru_cache(maxsize=1024)
+def _reader(kind: Any) -> _Reader:
+    """How things of a type are compared; it is found once, as most draws are of a few types."""
+    name = _name(kind)
+    if issubclass(kind, np.ndarray):
+        return _array
+    if issubclass(kind, type | Enum):
+        return lambda thing, _: thing
+    if issubclass(kind, ModuleType):
+        return lambda thing, _: ("module", thing.__name__)
+    if hasattr(kind, "__fingerprint__"):
+        return lambda thing, _: (name, thing.__fingerprint__())
+    if is_dataclass(kind):
+        compared = tuple(f.name for f in fields(kind) if f.compare)
+        return lambda thing, above: (name, tuple([_image(getattr(thing, one), above) for one in compared]))
+    if issubclass(kind, tuple | list):
+        return _sequence
+    if issubclass(kind, dict):
+        return lambda thing, above: (
+            name, tuple((_image(key, above), _image(value, above)) for key, value in thing.items())
+        )
+    if issubclass(kind, set | frozenset):
+        return lambda thing, above: (name, frozenset(_image(part, above) for part in thing))
+    if issubclass(kind, FunctionType):
+        return _function
+    if issubclass(kind, MethodType):
+        return lambda thing, above: ("method", _image(thing.__self__, above), thing.__name__)
+    if issubclass(kind, partial):
+        return lambda thing, above: (
+            "partial", tuple(_image(part, above) for part in (thing.func, thing.args, thing.keywords))
+        )
+    return _other
+
+
+def _array(thing: Any, above: frozenset[int]) -> Hashable:
+    if thing.dtype.hasobject:
+        return ("ndarray", thing.shape, _image(thing.tolist(), above))
+    return ("ndarray", thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
+
+
+def _sequence(thing: Any, above: frozenset[int]) -> Hashable:
+    kind: Any = type(thing)
+    name, kinds = _name(kind), set(map(type, thing))
+    if len(kinds) == 1 and kinds <= _BY_VALUE:
+        # a long dataset of plain records is compared directly
+        return (name, kinds.pop().__name__, tuple(thing))
+    if kinds == {tuple}:
+        parts = set(map(type, chain.from_iterable(thing)))
+        if len(parts) == 1 and parts <= _BY_VALUE:
+            # and one of examples, or of names made of plain parts
+            return (name, "tuple", parts.pop().__name__, tuple(thing))
+    return (name, tuple(_image(part, above) for part in thing))
+
+
+def _function(thing: Any, above: frozenset[int]) -> Hashable:
+    held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()))
+    return (thing.__module__, thing.__qualname__, tuple(_image(part, above) for part in held))
+
+
+def _other(thing: Any, above: frozenset[int]) -> Hashable:
+    kind: Any = type(thing)
+    name = _name(kind)
     if equals_itself_alone(thing) and hasattr(thing, "__dict__"):
-        return (_name(kind), _image(vars(thing), above))
+        return (name, _image(vars(thing), above))
     try:
         hash(thing)
     except TypeError:
-        return (_name(kind), repr(thing))
-    return (_name(kind), "no number" if _unequal_to_itself(thing) else thing)
+        return (name, repr(thing))
+    return (name, "no number" if _unequal_to_itself(thing) else thing)
 
 
 def _unequal_to_itself(thing: object) -> bool:
@@ -89,11 +121,6 @@ def _unequal_to_itself(thing: object) -> bool:
 
 
 _BY_VALUE = frozenset({int, bool, str, bytes, type(None)})
-
-
-@lru_cache(maxsize=1024)
-def _compared(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.compare)
 
 
 @lru_cache(maxsize=1024)

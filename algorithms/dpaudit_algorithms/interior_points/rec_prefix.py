@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class RecPrefixLevel(RecPrefixLevelTheory):
         """k, half the number of greatest records that step 2 leaves out."""
         return rounded_k(self.epsilon, self.delta, self.beta) if self.k is None else self.k
 
-    @property
+    @cached_property
     def next_level(self) -> RecPrefixLevel:
         """The recursive call of step 4: same parameters, on X′ = {0, …, b}."""
         return RecPrefixLevel(self.bits + 1, self.epsilon, self.delta, self.beta, self.k, self.base)

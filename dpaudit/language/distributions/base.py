@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, Self, TypeAlias
@@ -85,7 +86,10 @@ class Distribution(ABC):
 
     def spending(self, claim: Claim) -> Self:
         """The same draw, annotated with its privacy loss for the ledger."""
-        return replace(self, claim=claim)
+        spent = copy(self)
+        # a field that no check depends on
+        object.__setattr__(spent, "claim", claim)
+        return spent
 
     def __bool__(self) -> bool:
         """Always raises: `if noise < t` without a `yield` would silently take one branch.
@@ -127,8 +131,9 @@ class Finite(Distribution):
             return possible[drawn], every[drawn]
         cumulative = self._cumulative
         at = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-        index, count = np.unique(np.minimum(at, len(probs) - 1), return_counts=True)
-        return index, count
+        drawn = np.minimum(at, len(probs) - 1)
+        # one draw is the usual case of a mechanism that is applied within another
+        return (drawn, np.ones(1, dtype=np.int64)) if size == 1 else np.unique(drawn, return_counts=True)
 
     def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if not self.finite:
