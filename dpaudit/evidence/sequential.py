@@ -246,7 +246,7 @@ def explore(
                 yield Progress(min(done, of), max(of, 1), what, state.epsilon_lower)
                 samples = draws.next()
                 state.monitor.see(samples)
-                _multiply(track, samples, job)
+                _multiply(track, samples, job, bits=state.counted or not state.leaks)
                 track.learner.add(*samples)
                 track.runs += size
                 state.runs += sum(outputs.runs for outputs in samples)
@@ -272,12 +272,16 @@ def _interim(job: PrivacyJob, state: Sequential, done: int) -> str:
     return f"After {done:,} samples per dataset: {', '.join(part for part in (verdict, bound) if part)}."
 
 
-def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
-    """Test the event learned from earlier batches, and only then learn from this one."""
+def _multiply(track: Track, samples: Samples, job: PrivacyJob, *, bits: bool) -> None:
+    """Test the event learned from earlier batches, and only then learn from this one.
+
+    Args:
+        bits: whether low-order bits may still show something.
+    """
     if track.runs:
         update(track.process, choose(track.learner, job.claim), samples)
     track.real = track.real or any(_holds_doubles(outputs) for outputs in samples)
-    if track.real and track.runs < BITS_RUNS:
+    if bits and track.real and track.runs < BITS_RUNS:
         if track.runs:
             track.learned_bits = choose(track.bits, job.claim)
             update(track.bits_process, track.learned_bits, samples)

@@ -7,8 +7,9 @@ import copy
 import dataclasses
 import difflib
 import inspect
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -30,6 +31,7 @@ from dpaudit.options import CALL_TIME, PARAMETERS, PERSISTENT
 from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
+from dpaudit.subjects.block_seeds import block_seeds
 from dpaudit.subjects.call_time import called_within
 from dpaudit.subjects.command import Command, Single
 from dpaudit.subjects.foreign import FUNCTION_FORMS, USER_MODULE, class_name, refused_call
@@ -56,12 +58,9 @@ def blocks(size: int, seed: SeedSequence, first: int, block: int) -> Iterator[tu
         first: how many outputs of this seed come before these: a multiple of `block`.
         block: outputs of a block; the last one may have fewer.
     """
-    entropy = seed.entropy
-    words: list[int] = list(entropy) if isinstance(entropy, Sequence) else [entropy or 0]
-    for at in range(first, first + size, block):
-        # a new one each time, as a program may spawn seeds from it; and none that it may spawn itself
-        own = [*words, at // block] if at else words
-        yield min(block, first + size - at), SeedSequence(own, spawn_key=seed.spawn_key)
+    starts = range(first, first + size, block)
+    for at, own in zip(starts, block_seeds(seed, range(first // block, first // block + len(starts))), strict=True):
+        yield min(block, first + size - at), own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,7 +189,10 @@ class FunctionTarget:
         for part, (number, seed) in enumerate(parts):
             rng = default_rng(seed)
             if isinstance(self.subject, Single) and self.call_time is None:
-                outputs = self.subject.each(given(), rng, number)
+                outputs: Iterable[Output] = self.subject.each(given(), rng, number)
+            elif part and self.call_time is None:
+                self._count(tally, given, rng, number)
+                continue
             else:
                 outputs = (self.outcome(given(), rng) for _ in range(number))
             for output in outputs:
@@ -199,6 +201,22 @@ class FunctionTarget:
                 if not part:
                     first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
+
+    def _count(self, tally: Tally, given: Callable[[], Any], rng: Generator, number: int) -> None:
+        """Count so many outputs, as `outcome` and `Tally.add` do, without a call for each."""
+        subject, floats = self.subject, tally.floats
+        for _ in range(number):
+            records = given()
+            try:
+                output = subject(records, rng)
+            except (DpauditError, MemoryError):
+                raise
+            except Exception as error:
+                output = raised(error)
+            if type(output) is float and -math.inf < output < math.inf:
+                floats.append(output)
+            else:
+                tally.add(output, 1)
 
     def given(self, dataset: Dataset) -> Callable[[], Any]:
         """Makes what the function gets, anew at each call: the function may change it.

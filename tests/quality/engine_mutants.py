@@ -731,8 +731,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "I1",
         "a mechanism that ends with another has fresh samples",
         "dpaudit/interpret/sample.py",
-        "tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))",
-        "tally.merge(sample(end.mechanism, end.dataset, size, seed=0))",
+        "tally.merge(_sample(end.mechanism, end.dataset, size, rng, watch))",
+        "tally.merge(_sample(end.mechanism, end.dataset, size, default_rng(0), watch))",
         ("soundness/test_sample_counts.py::test_a_mechanism_that_ends_with_another_has_fresh_samples",),
     ),
     Mutant(
@@ -865,16 +865,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "I17",
         "state between the calls of a mechanism is noticed",
         "dpaudit/interpret/walk.py",
-        "if self._paths > 1:",
-        "if self._paths > 1_000_000:",
+        "if paths > 1:",
+        "if paths > 1_000_000:",
         ("unit/test_walk.py::test_other_randomness_is_caught",),
     ),
     Mutant(
         "I18",
         "use of a global generator is noticed",
         "dpaudit/interpret/walk.py",
-        "if now != self._before and (now[1:] != self._before[1:] or self._draws()):",
-        "if False:",
+        "if now == self._before:",
+        "if True:",
         ("unit/test_walk.py::test_other_randomness_is_caught",),
     ),
     Mutant(
@@ -1052,8 +1052,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "A4",
         "an event is tested on samples that have not taught it",
         "dpaudit/evidence/sequential.py",
-        ("                _multiply(track, samples, job)\n                track.learner.add(*samples)\n"),
-        ("                track.learner.add(*samples)\n                _multiply(track, samples, job)\n"),
+        (
+            "                _multiply(track, samples, job, bits=state.counted or not state.leaks)\n"
+            "                track.learner.add(*samples)\n"
+        ),
+        (
+            "                track.learner.add(*samples)\n"
+            "                _multiply(track, samples, job, bits=state.counted or not state.leaks)\n"
+        ),
         ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
@@ -1155,9 +1161,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A16",
         "every block of a batch has a stream of its own",
-        "dpaudit/subjects/target.py",
-        "[*words, at // block] if at else words",
-        "words",
+        "dpaudit/subjects/block_seeds.py",
+        "np.arange(blocks.start, blocks.stop, dtype=np.uint32)",
+        "np.zeros(len(blocks), dtype=np.uint32)",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
     ),
     Mutant(
