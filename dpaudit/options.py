@@ -174,6 +174,10 @@ READ = Option(
 CERTIFY = Option(
     "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
 )
+STOP_AT_REFUTATION = Option(
+    "stop_at_refutation", "flag", "Stop when the claim is refuted: draw no more samples for a sharper bound on ε.",
+    default=False, test=True,
+)
 MIN_POWER = Option(
     "min_power", "number", "PASS requires power 90 % against this multiple of the claimed ε.",
     default=DEFAULT_MIN_POWER, setting=True, test=True,
@@ -282,6 +286,7 @@ CHECK: tuple[Option, ...] = (
     CALL_TIME,
     ALPHA,
     CERTIFY,
+    STOP_AT_REFUTATION,
     BITS,
     MIN_POWER,
     BLACK_BOX,

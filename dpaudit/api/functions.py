@@ -56,6 +56,7 @@ class Settings(TypedDict, total=False):
     cluster: object
     parameters: Mapping[str, object] | None
     certify: bool
+    stop_at_refutation: bool
     bits: bool
     min_power: float
     black_box: bool
@@ -87,6 +88,7 @@ def audit(
     cluster: object = None,
     parameters: Mapping[str, object] | None = None,
     certify: bool = False,
+    stop_at_refutation: bool = False,
     bits: bool = False,
     min_power: float = DEFAULT_MIN_POWER,
     black_box: bool = False,
@@ -130,6 +132,8 @@ def audit(
             "ray://host:10001"), whose workers to use instead.
         parameters: fields of the mechanism to change.
         certify: use all samples, also after a refutation, for a sharper bound on ε.
+        stop_at_refutation: stop when the claim is refuted; without it a refuted claim has half as many samples again,
+            for a sharper bound.
         bits: count the low-order bits of floating-point outputs in the verdict.
         min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected on some
             pair with probability 0.9; `math.inf` for no requirement.
@@ -174,6 +178,7 @@ def audit(
         size=None if data is not None and described is None else size,
         parameters=dict(parameters or {}),
         certify=certify,
+        stop_at_refutation=stop_at_refutation,
         bits=bits,
         min_power=min_power,
         black_box=black_box,

@@ -465,6 +465,8 @@ def _sampled(
     fresh = started(job.target, findings.assumptions)
     try:
         used = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+        if state.refuted and request.stop_at_refutation:
+            return
         if state.refuted and isinstance(job, PairSearch):
             yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, used=used)
         if not findings.exact:
@@ -579,7 +581,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         pair, event = weighed.pair, weighed.event
     elif state is not None:
         pair = pair_record(state.strongest.pair, job.claim, job.target)
-        if state.refuted and state.ended:
+        if state.refuted:
             # nothing was counted; this is what the e-process came to test
             event = sampled.event_record(sequential.choose(state.strongest.learner, job.claim).event)
     elif job.pairs:

@@ -21,6 +21,7 @@ from dpaudit.options import (
     ALPHA,
     CALL_TIME,
     CASE,
+    CERTIFY,
     CLAIM,
     COMPARED,
     DATA,
@@ -42,6 +43,7 @@ from dpaudit.options import (
     SEED,
     SIZE,
     SIZES,
+    STOP_AT_REFUTATION,
     TIME,
     Door,
 )
@@ -180,6 +182,7 @@ class Request:
         size: records in found pairs; with a table, how many of its rows.
         parameters: fields of the mechanism to change.
         certify: use all samples, also after a refutation, for a sharper bound.
+        stop_at_refutation: draw none after a refutation.
         bits: whether the low-order bits of floating-point outputs count in the verdict.
         min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected with
             probability 0.9 on some pair; infinity for no requirement.
@@ -220,6 +223,7 @@ class Request:
     size: int | None = None
     parameters: dict[str, object] = field(default_factory=dict)
     certify: bool = False
+    stop_at_refutation: bool = False
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
     black_box: bool = False
@@ -269,6 +273,8 @@ class Request:
                 )
         if not self.min_power > 1:
             raise UsageError("{} must be a number above 1, not {!r}.", MIN_POWER, self.min_power)
+        if self.certify and self.stop_at_refutation:
+            raise UsageError("Give {} or {}, not both.", CERTIFY, STOP_AT_REFUTATION)
         if self.epsilon is not None:
             at_least(EPSILON, self.epsilon, 0)
         if self.delta is not None:
@@ -388,6 +394,7 @@ class Request:
             "size": self.size,
             "parameters": {key: repr(value) for key, value in self.parameters.items()},
             "certify": self.certify,
+            **({"stop_at_refutation": True} if self.stop_at_refutation else {}),
             "bits": self.bits,
             **({} if self.min_power == DEFAULT_MIN_POWER else {"min_power": self.min_power}),
             "black_box": self.black_box,

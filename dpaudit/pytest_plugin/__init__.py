@@ -112,7 +112,8 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
         pair: two neighbouring datasets to tell apart.
         data, size: instead of a pair, what records are ("integers(0, 1)") and how many, to let dpaudit find pairs; or a
             Hypothesis strategy of records, or of pairs.
-        groups, runs, time, call_time, bits, min_power, black_box, certify, parameters: as in `dpaudit.audit`.
+        groups, runs, time, call_time, bits, min_power, black_box, certify, stop_at_refutation, parameters: as in
+            `dpaudit.audit`.
         allow_inconclusive: let an audit pass that could not decide.
 
     Returns:

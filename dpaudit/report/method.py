@@ -81,9 +81,11 @@ def _counting(audit: Audit) -> str:
         "both datasets, which the e-process uses too. After a refutation only the strongest pair is counted, or a "
         "minimised pair, which the e-process does not use. Inverting the exact unconditional score test gives a lower "
         "confidence bound on ε; the Clopper–Pearson bound, which needs more samples, is shown beside it. Without "
-        "certify there are interim analyses after doubling numbers of samples, and counting ends at the first one "
-        "whose Clopper–Pearson bound exceeds the claim. Each interim analysis has its own share of α, which covers "
-        "the early stopping. With certify there is one analysis, at the end. The lower confidence bound on ε is the "
+        "certify the event of a refuted claim is counted in half as many samples as its refutation took. Of another "
+        "claim there are interim analyses after doubling numbers of samples, and counting ends at the first one at "
+        "which the claim is refuted, by its Clopper–Pearson bound or by the e-process. Each interim analysis has its "
+        "own share of α, which covers the early stopping. With certify there is one analysis, at the end. The lower "
+        "confidence bound on ε is the "
         "largest of these bounds and of the bound of the e-process; they hold simultaneously."
     )
 

@@ -12,7 +12,7 @@ from audit_toys import PAIR, NoisySum, Response, TwoLeaks, response, responses
 from numpy.random import Generator
 
 from dpaudit.engine import orchestrator
-from dpaudit.errors import DatasetError
+from dpaudit.errors import DatasetError, UsageError
 from dpaudit.evidence import sampled
 from dpaudit.language import Claim, Laplace, Mechanism
 from dpaudit.plans import alpha_shares
@@ -41,6 +41,23 @@ def test_a_refuted_claim_stops_sampling_and_has_a_bound() -> None:
     assert counts.n == counts.m == round(evidence.refuted_at / 2)
     assert found.epsilon_lower is not None
     assert max(evidence.epsilon_lower, counts.epsilon_lower) == found.epsilon_lower <= 1.0
+
+
+def test_stop_at_refutation_draws_no_more_samples() -> None:
+    found, longer = (audit(responses, epsilon=0.5, stop_at_refutation=stop) for stop in (True, False))
+    assert found.verdict is Verdict.FAIL
+    assert found.sequential is not None
+    assert longer.sequential is not None
+    assert found.runs == 2 * (found.sequential.refuted_at or 0) < longer.runs
+    assert found.sequential.refuted_at == longer.sequential.refuted_at
+    # nothing is counted, but the event that refuted the claim is named
+    assert found.sampled == []
+    assert found.event is not None
+    assert found.epsilon_lower == found.sequential.epsilon_lower > 0.5
+    # a claim that holds is counted as ever
+    assert audit(responses, epsilon=1.2, stop_at_refutation=True).sampled
+    with pytest.raises(UsageError, match="not both"):
+        audit(responses, epsilon=0.5, stop_at_refutation=True, certify=True)
 
 
 @pytest.mark.slow
