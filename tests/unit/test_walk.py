@@ -96,9 +96,12 @@ def test_another_thread_that_draws_is_not_the_mechanism() -> None:
             sample(_DrawsMore(True), (), 100)
 
 
-def test_other_randomness_of_a_part_is_its_own_fault() -> None:
-    with pytest.raises(NondeterministicMechanismError, match=r"^LegacyNumpy"):
-        sample(toys.Outer(toys.LegacyNumpy()), (), 10)
+@pytest.mark.parametrize("part", toys.NONDETERMINISTIC, ids=lambda m: f"{type(m).__name__}{vars(m) or ''}"[:40])
+def test_other_randomness_of_a_part_is_its_own_fault(part: Mechanism) -> None:
+    """All parts are watched together, and the one to blame is named."""
+    getattr(part, "calls", []).clear()
+    with pytest.raises(NondeterministicMechanismError, match=rf"^{type(part).__name__}"):
+        sample(toys.Outer(part), (), 100)
 
 
 def test_a_clean_text_leaves_the_global_generators_alone() -> None:
