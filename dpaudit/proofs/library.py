@@ -216,8 +216,11 @@ def _choose(interpreter: Interpreter, values: list[Any], sign: int, last: bool =
     for index, form in enumerate(forms):
         beaten = False
         for other, rival in enumerate(forms):
+            if other == index or rival.draws != form.draws:
+                # noise is between them
+                continue
             gap = rival.plus(form, Fraction(-1))
-            if other != index and not gap.has_data and not gap.has_noise:
+            if not gap.has_data:
                 beaten = beaten or gap.constant > 0 or (gap.constant == 0 and other < index)
         if not beaten:
             candidates.append(index)

@@ -143,7 +143,8 @@ def sums(forms: Sequence[Form], equal: Sequence[bool]) -> Differences:
 
 def added(one: Vector, other: Vector) -> Vector:
     """The sum of two vectors."""
-    return tuple(x + y for x, y in zip(one, other, strict=True))
+    # most numbers are 0, and to add a fraction takes much longer than to see that
+    return tuple([x + y if x and y else x or y for x, y in zip(one, other, strict=True)])
 
 
 def least(vectors: Iterable[Vector], equal: Sequence[bool]) -> list[Vector]:
@@ -244,7 +245,7 @@ def answer_moves(column: Sequence[RecordFunction | None], by: Fraction, *, whole
         raise Unsupported("A whole answer is clipped, rounded or compared before noise is added.",
                           "Give a finite domain of records.")
     steps = range(-int(by), int(by) + 1) if whole else (-by, by)
-    moves = [tuple(step * slope for slope in vector) for vector in slopes for step in steps]
+    moves = [tuple([step * slope if slope else ZERO for slope in vector]) for vector in slopes for step in steps]
     jumps = {(ZERO,) * len(column)}
     for first in range(len(sample.cuts)):
         for last in range(first, len(sample.cuts)):

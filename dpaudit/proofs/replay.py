@@ -635,7 +635,7 @@ class State:
             return Value(Fraction(0), math.inf)
         terms += [coefficient * self.noise[index] for index, coefficient in form.draws.items()]
         exact = all(map(is_short, terms))
-        return Value(sum(terms, Fraction(0)), 0.0 if exact else CLOSE * (1 + float(sum(map(abs, terms)))))
+        return Value(sum(terms, Fraction(0)), 0.0 if exact else CLOSE * (1 + math.fsum(abs(float(x)) for x in terms)))
 
 
 def of_record(function: RecordFunction, record: Any) -> Any:
