@@ -465,16 +465,15 @@ def _sampled(
     fresh = started(job.target, findings.assumptions)
     try:
         used = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
-        if state.refuted and request.stop_at_refutation:
-            return
-        if state.refuted and isinstance(job, PairSearch):
-            yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, used=used)
-        if not findings.exact:
-            # exact evidence has chosen the point of a curve already
-            job = findings.job = sampled.settled(job, state)
-        yield from sampled.certify(
-            job, state, runner, out, seed=request.seed, used=used, certify=request.certify
-        )
+        if not (state.refuted and request.stop_at_refutation):
+            if state.refuted and isinstance(job, PairSearch):
+                yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, used=used)
+            if not findings.exact:
+                # exact evidence has chosen the point of a curve already
+                job = findings.job = sampled.settled(job, state)
+            yield from sampled.certify(
+                job, state, runner, out, seed=request.seed, used=used, certify=request.certify
+            )
     except KeyboardInterrupt:
         if fresh is not None and not (state.refuted or out.exceeds(job.claim.epsilon)):
             # what is refuted is reported, and rests on what the other process finds
@@ -575,15 +574,16 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     worst = findings.worst
     exact, comparison = (worst.evidence, worst.comparison) if worst is not None else (None, None)
     pair = event = None
-    if exact is not None and (kind is not EvidenceKind.SAMPLED or weighed is None):
+    by_samples = kind is EvidenceKind.SAMPLED and (weighed is not None or (state is not None and state.refuted))
+    if exact is not None and not by_samples:
         pair, event = exact.pair, exact.event
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
     elif state is not None:
         pair = pair_record(state.strongest.pair, job.claim, job.target)
         if state.refuted:
-            # nothing was counted; this is what the e-process came to test
-            event = sampled.event_record(sequential.choose(state.strongest.learner, job.claim).event)
+            # nothing was counted
+            event = sampled.event_in_test(job, state)
     elif job.pairs:
         pair = pair_record(job.pairs[0], job.claim, job.target)
     lower = [c.evidence for c in collected.certified] if collected is not None else []

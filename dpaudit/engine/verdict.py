@@ -301,8 +301,8 @@ def _divergence_refutation(comparison: Comparison, claim: Claim) -> Reason:
 
 def _by_bits(collected: Collected) -> bool:
     """Whether bit patterns are what refutes."""
-    best = collected.best
-    return best is not None and best.evidence.family == "bits"
+    best, state = collected.best, collected.sequential
+    return state.by_bits(state.strongest) if best is None else best.evidence.family == "bits"
 
 
 def _aligned(alignment: Alignment, claim: Claim) -> Reason:

@@ -12,7 +12,7 @@ from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import NoMoreOutputsError, TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, Batch, Draws
-from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track
+from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, choose
 from dpaudit.interpret import Counted, Outputs, Tally
 from dpaudit.plans.alpha_shares import INTERIM_ANALYSES
 from dpaudit.plans.job import PrivacyJob
@@ -138,8 +138,7 @@ def _frozen(
 
 
 def _learner(state: Sequential, track: Track) -> Learner:
-    own = float(track.process.log_values[state.at])
-    return track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
+    return track.bits if state.by_bits(track) else track.learner
 
 
 def _count(
@@ -295,6 +294,11 @@ def _weigh(
         runs_trained=track.runs,
         family=learned.family,
     )
+
+
+def event_in_test(job: PrivacyJob, state: Sequential) -> EventRecord:
+    """The event that the e-process would test next on the strongest pair, where none was counted."""
+    return event_record(choose(_learner(state, state.strongest), job.claim).event)
 
 
 def event_record(event: Event) -> EventRecord:

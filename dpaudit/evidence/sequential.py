@@ -124,6 +124,11 @@ class Sequential:
         """The pair with most evidence."""
         return max(self.tracks, key=self._evidence)
 
+    def by_bits(self, track: Track) -> bool:
+        """Whether the bit patterns of a pair count in the verdict and show more than its other events."""
+        bits, others = (float(each.log_values[self.at]) for each in (track.bits_process, track.process))
+        return self.counted and bits > others
+
     @property
     def leaks(self) -> bool:
         """Whether bit patterns refute the claim, where they are kept apart."""

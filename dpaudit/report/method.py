@@ -85,8 +85,8 @@ def _counting(audit: Audit) -> str:
         "claim there are interim analyses after doubling numbers of samples, and counting ends at the first one at "
         "which the claim is refuted, by its Clopper–Pearson bound or by the e-process. Each interim analysis has its "
         "own share of α, which covers the early stopping. With certify there is one analysis, at the end. The lower "
-        "confidence bound on ε is the "
-        "largest of these bounds and of the bound of the e-process; they hold simultaneously."
+        "confidence bound on ε is the largest of these bounds and of the bound of the e-process; they hold "
+        "simultaneously."
     )
 
 

@@ -24,7 +24,7 @@ _FEW = 8
 """So many blocks are faster without it."""
 _SHOWN = frozenset({"entropy", "spawn_key", "pool_size", "n_children_spawned", "pool", "state"})
 """What else a SeedSequence says of itself."""
-# the constants of M. E. O'Neill's seed_seq_fe, as numpy has them
+# as in numpy/random/bit_generator.pyx, after M. E. O'Neill, "Developing a seed_seq alternative", pcg-random.org, 2015
 _INIT_A, _MULT_A, _INIT_B, _MULT_B = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
 _MIX_LEFT, _MIX_RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
 _SHIFT = np.uint32(16)

@@ -43,6 +43,12 @@ def test_a_refuted_claim_stops_sampling_and_has_a_bound() -> None:
     assert max(evidence.epsilon_lower, counts.epsilon_lower) == found.epsilon_lower <= 1.0
 
 
+def fails_on_one(dataset: Any, rng: Generator) -> int:
+    if 1 in dataset and rng.random() < 0.5:
+        raise ValueError("it is here")
+    return 0
+
+
 def test_stop_at_refutation_draws_no_more_samples() -> None:
     found, longer = (audit(responses, epsilon=0.5, stop_at_refutation=stop) for stop in (True, False))
     assert found.verdict is Verdict.FAIL
@@ -54,6 +60,17 @@ def test_stop_at_refutation_draws_no_more_samples() -> None:
     assert found.sampled == []
     assert found.event is not None
     assert found.epsilon_lower == found.sequential.epsilon_lower > 0.5
+    # so are low-order bits, where they do
+    leaking = audit(NoisySum(), bits=True, stop_at_refutation=True)
+    assert leaking.verdict is Verdict.FAIL
+    assert leaking.event is not None
+    assert "bit" in leaking.event.description
+    assert "by the low-order bits" in leaking.reason
+    assert not any(note.code == "samples_disagree" for note in leaking.notes)
+    # and a failure of the function is noted
+    raising = audit(fails_on_one, epsilon=0.5, stop_at_refutation=True)
+    assert raising.verdict is Verdict.FAIL
+    assert any(note.code == "sampled_failures" for note in raising.notes)
     # a claim that holds is counted as ever
     assert audit(responses, epsilon=1.2, stop_at_refutation=True).sampled
     with pytest.raises(UsageError, match="not both"):

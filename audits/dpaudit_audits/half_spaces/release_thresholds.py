@@ -55,7 +55,7 @@ def cases() -> tuple[Case, ...]:
                 _moved("all equal except one", {9_000: 800}, 9_000, 65_535),
                 _moved("two halves", {0: 400, 65_535: 400}, 0, 65_535),
             ),
-            # with 800 it hung on the event that noise had made look best whether a violation of 2 would be detected
+            # with 800, whether a violation of 2 would be detected depended on the event that was chosen
             runs=900,
         ),
         Case(
