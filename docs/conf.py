@@ -47,6 +47,7 @@ autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 napoleon_use_param = False  # "epsilon, delta: the claim" names two arguments in one entry
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # an attribute that autodoc documents is not described a second time
 python_maximum_signature_line_length = 90
 add_module_names = False
 toc_object_entries_show_parents = "hide"
