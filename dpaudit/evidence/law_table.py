@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import json
 import math
-import os
 import secrets
-import sys
-import sysconfig
 import time
 from bisect import bisect_left
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,16 +31,17 @@ from dpaudit.evidence.symmetries import (
 )
 from dpaudit.interpret import LawCache, NotOnExact, interval_law
 from dpaudit.interpret.range_laws import has_ranges
+from dpaudit.journal import Journal
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.outputs.canonical import Kinds
-from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.fingerprint import key_of
 from dpaudit.outputs.form import SameForms
 from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.plans.plan import Scope
 from dpaudit.results.stream import Progress
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import outward
-from dpaudit.subjects.code_key import own_code
+from dpaudit.subjects.code_key import NoKeyError, code_key, own_code
 from dpaudit.subjects.executors import Shared
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.user_errors import guarded
@@ -128,9 +125,13 @@ def _table(
     domain = tuple(dict.fromkeys(scope.domain))
     if _number(relation, len(domain), scope) > MOST_DATASETS:
         raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
-    key = (fingerprint(mechanism), domain, scope.records, scope.ordered, relation.kind, scope.reduced)
-    if key in _LATEST:
-        return _LATEST[key]
+    key: Hashable = (key_of(mechanism), key_of(domain), scope.records, scope.ordered, relation.kind, scope.reduced)
+    try:
+        if key in _LATEST:
+            return _LATEST[key]
+    except TypeError:
+        # of a mechanism that cannot be hashed nothing is kept
+        key = object()
     datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
     with guarded(name):
         action = declared(mechanism, relation, domain) if scope.reduced else Action()
@@ -143,10 +144,9 @@ def _table(
         orbits = Orbits.of(datasets, action)
     firsts = [datasets[at] for at in orbits.firsts.tolist()]
     chunks = _chunks(len(firsts))
-    about = hashlib.sha256(
-        repr((key, action.records, _sources(mechanism), doubles)).encode("utf-8", "backslashreplace")
-    )
-    kept = KeptLaws(runner.journal, about.hexdigest()[:32], [stop - start for start, stop in chunks])
+    about = _about(mechanism, relation, scope, doubles)
+    journal = runner.journal if about else Journal("", None)
+    kept = KeptLaws(journal, about or "", [stop - start for start, stop in chunks])
     parts: dict[int, Part] = dict(kept.parts)
     done = 0
     try:
@@ -231,43 +231,19 @@ def forget() -> None:
     _LATEST.clear()
 
 
-def _sources(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """All that laws depend on besides the mechanism's parameters, as it is now: laws of another program are no use.
-
-    That is the content of dpaudit, of every module that is loaded and not installed, and of the catalogue and the
-    mechanism's own package wherever they are; and the versions of Python and the libraries that laws are computed by.
-    In which folders they are does not matter.
-    """
-    own = {"dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
-    installed = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-    sources = {("python", sys.version), ("dpaudit", own_code())}
-    for name, module in list(sys.modules.items()):
-        top, path = name.partition(".")[0], getattr(module, "__file__", None)
-        # all of dpaudit's files are in, loaded or not, and a command's starter is none of them
-        if not isinstance(path, str) or top == "dpaudit":
-            continue
-        if name == "__main__" and top not in own and not path.endswith(".py"):
-            continue
-        if top not in own and (path.startswith(installed) or {"site-packages", "dist-packages"} & {*Path(path).parts}):
-            continue
-        with contextlib.suppress(OSError):
-            status = os.stat(path)
-            sources.add((Path(path).name, _digest(path, status.st_mtime_ns, status.st_size)))
-    for library in ("numpy", "flint", "scipy"):
-        sources.add((library, str(getattr(sys.modules.get(library), "__version__", ""))))
-    return sorted(sources)
-
-
-@cache
-def _digest(path: str, changed: int, size: int) -> str:
-    """Of a file's content; read once in a process, and again when it has changed."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def _about(mechanism: Mechanism, relation: Relation, scope: Scope, doubles: str) -> str | None:
+    """A key for all that the laws of a table depend on; None where the mechanism has none, and nothing is kept."""
+    try:
+        code = code_key((mechanism, scope.domain, scope.records, scope.ordered, scope.reduced, relation.kind))
+    except NoKeyError:
+        return None
+    return hashlib.sha256(json.dumps([code, own_code(), flint.__version__, doubles]).encode()).hexdigest()[:32]
 
 
 def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset], doubles: str) -> bool:
     """Whether the law of one of the datasets, drawn at random, is what was read: it is computed anew.
 
-    This finds a program that has changed in a way that `_sources` does not see. It is no proof against a forger, who
+    This finds a program that has changed in a way that `code_key` does not see. It is no proof against a forger, who
     may change one dataset's law alone: against that the cache has its key.
     """
     at = secrets.randbelow(len(datasets))

@@ -20,7 +20,7 @@ from dpaudit.language.distributions import Then, plain
 from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
 from dpaudit.outputs.canonical import Kinds, Outcome, Output, Raised
-from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.fingerprint import fingerprint, key_of
 from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
 from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import FloatArray, IntArray
@@ -309,8 +309,7 @@ class LawCache:
         self, mechanism: Mechanism, dataset: object, arithmetic: str, compute: Callable[[], _Computed]
     ) -> _Computed:
         """The stored law, or a newly computed one; laws of unhashable mechanisms or datasets are not stored."""
-        # the key includes fingerprints, because (1,) == (True,) and a mechanism may distinguish them
-        key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
+        key: Hashable = (arithmetic, key_of(mechanism), key_of(dataset))
         with keying():
             try:
                 hash(key)
@@ -348,7 +347,7 @@ class LawCache:
 
     def exact(self, mechanism: Mechanism) -> _ExactRun:
         """The mechanism with exact parameters; the same object for all laws that share this cache."""
-        key = fingerprint(mechanism)
+        key = key_of(mechanism)
         try:
             if key not in self._exact:
                 self._exact[key] = _ExactRun(mechanism, self.doubles)

@@ -8,26 +8,41 @@ from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpaudit.outputs.canonical import equals_itself_alone
 
+_EVERY_FIELD = -1  # no object has this id
 
-def fingerprint(thing: object) -> Hashable:
+
+def fingerprint(thing: object, *, every_field: bool = False) -> Hashable:
     """Equal for equal draws of equal parameters, across replays and processes.
 
-    Arrays are compared by their bytes, dataclasses by their fields, functions by their definition and closure (a lambda
+    Arrays are compared by their bytes, dataclasses by their fields, functions by their code and closure (a lambda
     recreated at every replay is the same function), other objects without value equality by their attributes. 1, 1.0
     and True are different, and so are 0.0 and −0.0; NaN equals itself.
+
+    Args:
+        every_field: also compare the fields of dataclasses that their `==` leaves out. A program may read them; or
+            fill them, as a cache, so replays are compared without them.
     """
-    return _image(thing, frozenset())
+    return _image(thing, frozenset({_EVERY_FIELD}) if every_field else frozenset())
+
+
+def key_of(thing: object) -> Hashable:
+    """For results about a thing that are kept: it has the key of another only if it is equal, field by field.
+
+    Equality alone is not enough: (1,) == (True,), and a class may leave fields out of its ==. The fingerprint alone is
+    not either: two classes may have one name. It cannot be hashed where the thing cannot.
+    """
+    return thing, fingerprint(thing, every_field=True)
 
 
 def _image(thing: Any, above: frozenset[int]) -> Hashable:
-    """`above`: ids of the objects that contain this one, so that a function may refer to itself."""
+    """`above`: ids of the objects that contain this one, so that a function may refer to itself; and `_EVERY_FIELD`."""
     kind: Any = type(thing)
     if kind in _BY_VALUE:
         return (kind.__name__, thing)
@@ -55,7 +70,15 @@ def _reader(kind: Any) -> _Reader:
         return lambda thing, _: (name, thing.__fingerprint__())
     if is_dataclass(kind):
         compared = tuple(f.name for f in fields(kind) if f.compare)
-        return lambda thing, above: (name, tuple([_image(getattr(thing, one), above) for one in compared]))
+        others = tuple(f.name for f in fields(kind) if not f.compare)
+        if not others:
+            return lambda thing, above: (name, tuple([_image(getattr(thing, one), above) for one in compared]))
+        return lambda thing, above: (
+            name, tuple([
+                _image(getattr(thing, one, "not yet set"), above)
+                for one in ((*compared, *others) if _EVERY_FIELD in above else compared)
+            ])
+        )
     if issubclass(kind, tuple | list):
         return _sequence
     if issubclass(kind, dict):
@@ -96,8 +119,22 @@ def _sequence(thing: Any, above: frozenset[int]) -> Hashable:
 
 
 def _function(thing: Any, above: frozenset[int]) -> Hashable:
-    held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()))
-    return (thing.__module__, thing.__qualname__, tuple(_image(part, above) for part in held))
+    held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()), thing.__kwdefaults__)
+    # two lambdas of one module have one name
+    return (thing.__module__, thing.__qualname__, _code(thing.__code__), tuple(_image(part, above) for part in held))
+
+
+@lru_cache(maxsize=1024)
+def _code(code: CodeType) -> bytes:
+    """A digest of what a function does, equal in every process."""
+    constants = [_code(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
+    parts = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants)
+    return blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=16).digest()
+
+
+def _constant(one: object) -> object:
+    # the order of a set of strings is not the same in every process
+    return sorted(map(repr, one)) if isinstance(one, frozenset) else one
 
 
 def _other(thing: Any, above: frozenset[int]) -> Hashable:

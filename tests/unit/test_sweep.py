@@ -14,10 +14,10 @@ import pytest
 from flint import arb
 
 from dpaudit.adversary import every_pair
-from dpaudit.evidence import kept_laws, law_table
+from dpaudit.evidence import law_table
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.interpret import LawCache, align, interval_law, law
-from dpaudit.language import ADD_REMOVE_ONE, Categorical, Claim, Mechanism, Multiplicity
+from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Bernoulli, Categorical, Claim, Mechanism, Multiplicity
 from dpaudit.plans.plan import Scope
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.enclosure import Enclosure, outward
@@ -149,39 +149,19 @@ def test_laws_in_spans_are_cut_alike() -> None:
         assert found.delta == pytest.approx(delta, rel=1e-9, abs=1e-12)
 
 
-def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The algorithm's file has changed since the interruption."""
-    mechanism, scope = ExponentialMechanism(0.6, THREE), Scope((0, 1, 2), 9)
-    seen: list[str] = []
-    kept = kept_laws.KeptLaws.__init__
-
-    def noting(self: Any, journal: Any, key: str, sizes: Any) -> None:
-        seen.append(key)
-        kept(self, journal, key, sizes)
-
-    monkeypatch.setattr(kept_laws.KeptLaws, "__init__", noting)
-    for size in (1, 1, 2):
-        law_table.forget()
-        monkeypatch.setattr(law_table, "_sources", lambda _, size=size: [("algorithm.py", str(size))])
-        swept(mechanism, scope, Claim(0.6))
-    assert seen[0] == seen[1] != seen[2]
-    monkeypatch.undo()
-    sources = law_table._sources(mechanism)
-    assert any(path.endswith("exponential_mechanism.py") for path, _ in sources)
-    law_table.forget()
-
-
 MOVED = """
 from dpaudit.language import Bernoulli, Mechanism
 import moved_constants
 class Coin(Mechanism):
     def run(self, dataset):
-        return Bernoulli(0.5)
+        return Bernoulli(moved_constants.a)
 """
 
 
-def test_a_program_is_the_same_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def of(folder: str, beside: str) -> list[tuple[str, str]]:
+def test_laws_are_found_again_by_what_they_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In another folder the program is the same one, and with another text in a file that it imports it is not."""
+
+    def of(folder: str, beside: str, doubles: str = "") -> str | None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "moved_constants.py").write_text(beside)
         (tmp_path / folder / "moved.py").write_text(MOVED)
@@ -190,12 +170,22 @@ def test_a_program_is_the_same_in_another_folder(tmp_path: Path, monkeypatch: py
             patch.setattr(sys, "modules", dict(sys.modules))
             made, _ = load_object(f"{tmp_path / folder / 'moved.py'}:Coin")
             assert isinstance(made, type)
-            return law_table._sources(made())
+            return law_table._about(made(), REPLACE_ONE, Scope((0, 1), 2), doubles)
 
-    first = of("here", "a = 1")
-    assert {"moved_constants.py", "moved.py"} <= dict(first).keys()
-    assert of("there", "a = 1") == first
-    assert of("elsewhere", "a = 2") != first
+    first = of("here", "a = 0.5")
+    assert first is not None
+    assert of("there", "a = 0.5") == first
+    assert of("elsewhere", "a = 0.25") != first
+    assert of("in doubles", "a = 0.5", "it does not run on exact numbers") != first
+
+
+def test_laws_of_what_has_no_key_are_not_kept() -> None:
+    @dataclass(frozen=True)
+    class Evaluated(Mechanism):
+        def run(self, dataset: Any) -> Bernoulli:
+            return Bernoulli(eval("0.5"))
+
+    assert law_table._about(Evaluated(), REPLACE_ONE, Scope((0, 1), 2), "") is None
 
 
 @dataclass(frozen=True)
