@@ -22,6 +22,7 @@ from typing import Any
 
 from dpaudit.evidence.sweep import Swept, sweep
 from dpaudit.evidence.symmetries import CONFIRMED_ON
+from dpaudit.interpret import LawCache
 from dpaudit.plans import registry
 from dpaudit.subjects.runner import Runner
 
@@ -82,12 +83,12 @@ def measure(row: Row, jobs: int, *, groups: bool) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     runner = Runner(jobs)
     started = clock()
-    found = end_of(sweep(mechanism, scope, claim, runner, name))
+    found = end_of(sweep(mechanism, scope, claim, runner, name, LawCache()))
     neighbours = clock() - started
     started = clock()
     for k in (2, 3):
         if groups and k <= records and not scope.ordered:
-            end_of(sweep(mechanism, scope, claim.group(k), runner, name))
+            end_of(sweep(mechanism, scope, claim.group(k), runner, name, LawCache()))
     of_groups = clock() - started
     runner.close()
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

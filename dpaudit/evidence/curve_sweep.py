@@ -45,15 +45,18 @@ class SweptCurve:
 
 
 def sweep_curve(
-    mechanism: Mechanism, scope: Scope, claim: Claim, curve: Curve, runner: Runner, name: str
+    mechanism: Mechanism, scope: Scope, claim: Claim, curve: Curve, runner: Runner, name: str, cache: LawCache
 ) -> Generator[Progress, None, SweptCurve]:
     """Compare all pairs that the claim speaks about with the whole curve, in both directions.
+
+    Args:
+        cache: as of `law_table`.
 
     Raises:
         TimeLimitError: the limit came, and no pair exceeds the claim so far.
         NotEnumerableError, SymmetryError, UsageError: as of `law_table`.
     """
-    table = yield from law_table(mechanism, claim.relation, scope, runner, name)
+    table = yield from law_table(mechanism, claim.relation, scope, runner, name, cache)
     tests = len(ORDERS) if isinstance(curve, ZeroConcentrated) else 32
     step = max(1, CELLS // max(tests, len(table.outcomes)))
     compared, undecided, known = 0, 0, 0.0
@@ -78,7 +81,7 @@ def sweep_curve(
                     if one.keeps is None and undecided < MOST_UNDECIDED:
                         undecided += 1
                         with runner.limited():
-                            one = _enclosed(mechanism, table, curve, *pair)
+                            one = _enclosed(mechanism, table, curve, *pair, cache)
                     worst = _worse(worst, (one, float(ratio[at]), pair))
                 yield Progress(compared, compared, f"comparing whole curves, {compared:,} comparisons", None)
     except TimeLimitError:
@@ -119,7 +122,9 @@ def _worse(one: _Compared | None, other: _Compared) -> _Compared:
     return one if worst_comparison([one[0], other[0]]) is one[0] else other
 
 
-def _enclosed(mechanism: Mechanism, table: LawTable, curve: Curve, a: int, b: int) -> Comparison:
-    cache = LawCache(table.doubles)
+def _enclosed(
+    mechanism: Mechanism, table: LawTable, curve: Curve, a: int, b: int, cache: LawCache
+) -> Comparison:
+    cache = cache.on_doubles(table.doubles)
     laws = interval_laws(mechanism, table.datasets[a], table.datasets[b], cache=cache)
     return within_bounds(curve, LogBounds.of_intervals(laws.left, laws.right))

@@ -84,7 +84,7 @@ def compared(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) ->
             raise NotEnumerableError(f"{error} No closed form either: {other}") from None
         return ComparedPair(pair, losses, exact, event)
     exact, event = evidence(laws, pair, claim)
-    return ComparedPair(pair, laws, enclosed(exact, laws, mechanism, pair, claim), event)
+    return ComparedPair(pair, laws, enclosed(exact, laws, mechanism, pair, claim, cache), event)
 
 
 def comparison(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Exact:

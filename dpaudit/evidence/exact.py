@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.interpret import LawCache, align, interval_laws, law
+from dpaudit.interpret import IntervalLaws, LawCache, align, interval_laws, law, of_one_kind
 from dpaudit.interpret.law import Support
 from dpaudit.language import Claim, IntegerRange, Mechanism
 from dpaudit.language.distributions import plain
@@ -109,7 +109,7 @@ def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvide
 
 
 def enclosed(
-    evidence: ExactEvidence, comparison: PairLaws, mechanism: Mechanism, pair: Pair, claim: Claim
+    evidence: ExactEvidence, comparison: PairLaws, mechanism: Mechanism, pair: Pair, claim: Claim, known: LawCache
 ) -> ExactEvidence:
     """The same with its bounds in interval arithmetic, where the laws are small enough for that.
 
@@ -122,7 +122,7 @@ def enclosed(
     """
     if len(comparison.left) > MOST_INTERVALS:
         return evidence
-    laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    laws = enclosed_laws(mechanism, pair, known)
     p, q, delta = laws.left, laws.right, decimal(claim.delta)
     epsilons = [epsilon_at(a, b, delta) for a, b in ((p, q), (q, p))]
     if any(math.isinf(e.high) for e in epsilons):
@@ -147,6 +147,17 @@ def enclosed(
         epsilon=finite(epsilon),
         delta=min(max(evidence.delta, delta_low), delta_high),
         bounds=Bounds(finite(low), finite(high), delta_low, delta_high, list(laws.rounded)),
+    )
+
+
+def enclosed_laws(mechanism: Mechanism, pair: Pair, known: LawCache) -> IntervalLaws:
+    """The laws of a pair in interval arithmetic.
+
+    Raises:
+        NotEnumerableError: as `compare` does.
+    """
+    return of_one_kind(
+        lambda cache: interval_laws(mechanism, pair.left, pair.right, cache=cache, path_limit=PATHS), known
     )
 
 

@@ -14,11 +14,11 @@ from dpaudit.evidence.assumptions import always_fails, copies, only_failures
 from dpaudit.evidence.curve_sweep import sweep_curve
 from dpaudit.evidence.curves import Comparison, whole_curve, worst_comparison, worst_point
 from dpaudit.evidence.density import ComparedPair, Exact, Losses, compared, comparison
-from dpaudit.evidence.exact import MOST_INTERVALS, PATHS, PairLaws, finite, worse
+from dpaudit.evidence.exact import MOST_INTERVALS, PairLaws, enclosed_laws, finite, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
-from dpaudit.interpret import LawCache, interval_laws
+from dpaudit.interpret import LawCache
 from dpaudit.language import Curve, Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
@@ -79,7 +79,9 @@ def _at_worst_point(
     whole: list[Comparison] = []
     found: list[Pair] = []
     if isinstance(job, ExhaustiveDomain):
-        swept = yield from sweep_curve(mechanism, job.scope, job.claim, curve, runner, job.target.name)
+        swept = yield from sweep_curve(
+            mechanism, job.scope, job.claim, curve, runner, job.target.name, findings.laws
+        )
         if swept.worst is not None and swept.comparison is not None:
             found.append(swept.worst)
             whole.append(swept.comparison)
@@ -92,7 +94,7 @@ def _at_worst_point(
                     continue
                 bounds = None
                 if isinstance(one, PairLaws) and len(one.left) <= MOST_INTERVALS:
-                    laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+                    laws = enclosed_laws(mechanism, pair, findings.laws)
                     bounds = LogBounds.of_intervals(laws.left, laws.right)
                 whole.append(whole_curve(curve, one, bounds))
         with runner.limited():
@@ -177,7 +179,7 @@ def _exhaust(
     job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """Compare every pair of the finite domain; the result keeps only the worst."""
-    swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
+    swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name, cache)
     if not swept.complete:
         # a violation holds even if the time ran out before the last pair
         if swept.worst is not None and exceeds(swept.worst, job.claim):
@@ -222,7 +224,8 @@ def _smallest(
     """A violating pair with as few records as possible, if fewer than the domain's suffice."""
     for records in range(1, scope.records):
         try:
-            swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
+            smaller = replace(scope, records=records)
+            swept = yield from sweep(mechanism, smaller, job.claim, runner, job.target.name, cache)
         except SymmetryError:
             raise
         except MechanismError:

@@ -54,6 +54,8 @@ PATHS = 200_000
 MOST_ENTRIES = 400_000_000
 """Probabilities of a table: 6.4 GB."""
 MOST_DATASETS = 20_000_000
+MOST_KNOWN = 4_096
+"""Rows of a table whose laws the audit keeps in interval arithmetic, for pairs that it compares later."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,14 @@ class LawTable:
 
 
 def law_table(
-    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str
+    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str, cache: LawCache
 ) -> Generator[Progress, None, LawTable]:
     """The table; reports progress, and reuses what was computed before an interruption.
 
     Where the time limit comes first, the table is of the datasets whose laws are known by then.
+
+    Args:
+        cache: laws that the audit knows already; those of a small table are added.
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
@@ -113,15 +118,16 @@ def law_table(
         UsageError: the scope is too large.
     """
     try:
-        return (yield from _table(mechanism, relation, scope, runner, name))
+        return (yield from _table(mechanism, relation, scope, runner, name, cache))
     except NotOnExact as error:
         # numbers computed exactly are never compared with numbers computed in doubles
-        return (yield from _table(mechanism, relation, scope, runner, name, doubles=str(error)))
+        return (yield from _table(mechanism, relation, scope, runner, name, cache.on_doubles(str(error))))
 
 
 def _table(
-    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str, doubles: str = ""
+    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str, cache: LawCache
 ) -> Generator[Progress, None, LawTable]:
+    doubles = cache.doubles
     domain = tuple(dict.fromkeys(scope.domain))
     if _number(relation, len(domain), scope) > MOST_DATASETS:
         raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
@@ -138,9 +144,8 @@ def _table(
     if action.symmetries:
         yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
     with runner.guarded(name):
-        caches = LawCache(doubles), LawCache(doubles)
-        action, tried = confirmed(mechanism, action, datasets, name, caches[0])
-        seen = order_seen(mechanism, datasets, caches[1])
+        action, tried = confirmed(mechanism, action, datasets, name, cache)
+        seen = order_seen(mechanism, datasets, cache)
         orbits = Orbits.of(datasets, action)
     firsts = [datasets[at] for at in orbits.firsts.tolist()]
     chunks = _chunks(len(firsts))
@@ -160,8 +165,11 @@ def _table(
                 break
         read = sum(len(part.low) for part in parts.values())
         missing = [i for i in range(len(chunks)) if i not in parts]
-        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name, doubles):
+        few = cache if len(firsts) <= MOST_KNOWN else LawCache(doubles)
+        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name, few):
             parts[missing[done]] = part
+            with runner.guarded(name):
+                cache.note(mechanism, part.rounded)
             kept.keep(missing[done], part)
             done += 1
             ready = sum(len(part.low) for part in parts.values())
@@ -181,7 +189,7 @@ def _table(
     if not moves_all(action, ordered):
         # some laws have integer ranges, and those that symmetries were confirmed on had none
         kept.drop()
-        return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
+        return (yield from _table(mechanism, relation, replace(scope, reduced=False), runner, name, cache))
     with guarded(name):
         table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered, doubles)
     if table.differing and not doubles:
@@ -198,10 +206,10 @@ def _table(
 
 
 def _parts(
-    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str, doubles: str
+    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str, cache: LawCache
 ) -> Iterator[Part]:
     """The laws of every chunk in order; on worker processes once it is known that there is enough to do."""
-    cache, begun = LawCache(doubles), time.monotonic()
+    begun = time.monotonic()
     done = 0
     for chunk in chunks:
         rest = len(chunks) - done
@@ -217,7 +225,7 @@ def _parts(
     with guarded(name):
         shared = runner.workers().share(mechanism)
     try:
-        yield from runner.calls(_shared_laws, ((shared, chunk, doubles) for chunk in chunks[done:]))
+        yield from runner.calls(_shared_laws, ((shared, chunk, cache.doubles) for chunk in chunks[done:]))
     except BrokenExecutor as error:
         raise MechanismError(f"{name} ended its worker process.") from error
 

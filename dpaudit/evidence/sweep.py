@@ -100,9 +100,12 @@ class Swept:
 
 
 def sweep(
-    mechanism: Mechanism, scope: Scope, claim: Claim, runner: Runner, name: str
+    mechanism: Mechanism, scope: Scope, claim: Claim, runner: Runner, name: str, cache: LawCache
 ) -> Generator[Progress, None, Swept]:
     """The worst of all pairs that the claim speaks about, both directions.
+
+    Args:
+        cache: as of `law_table`.
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
@@ -110,10 +113,10 @@ def sweep(
         MechanismError: it raises on every path on every dataset.
         UsageError: the scope is too large.
     """
-    table = yield from law_table(mechanism, claim.relation, scope, runner, name)
+    table = yield from law_table(mechanism, claim.relation, scope, runner, name, cache)
     if (failure := only_failures(table.outcomes)) is not None:
         raise always_fails(name, failure)
-    search = _Search(mechanism, table, claim)
+    search = _Search(mechanism, table, claim, cache.on_doubles(table.doubles))
     pairs, complete, counted = 0, table.complete, Counted()
     for i, j in pairs_of(table, scope, claim, counted):
         pairs += len(i)
@@ -151,6 +154,7 @@ class _Search:
     mechanism: Mechanism
     table: LawTable
     claim: Claim
+    cache: LawCache
     epsilon: float = 0.0
     at: tuple[int, int] | None = None
     before: list[tuple[int, int]] = field(default_factory=list)
@@ -253,8 +257,7 @@ class _Search:
         return self.enclosed[a, b]
 
     def _laws(self, a: int, b: int) -> tuple[list[arb], list[arb]]:
-        cache = LawCache(self.table.doubles)
-        laws = interval_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
+        laws = interval_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=self.cache)
         self.rounded |= dict.fromkeys(laws.rounded)
         return laws.left, laws.right
 

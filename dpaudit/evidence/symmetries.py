@@ -215,10 +215,12 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCach
         for dataset in datasets
         if isinstance(dataset, Multiset) and len(dataset.items) > 1 and len(dataset) <= LONGEST_ROWS
     ]
+    apart = LawCache(cache.doubles)
     for dataset in _evenly(several, ORDERS_TRIED):
         rows = tuple(dataset)[::-1]
         try:
-            turned = interval_law(mechanism, rows, cache=cache, path_limit=PATHS)
+            # apart: the types of its outputs are no others' than those of this order
+            turned = interval_law(mechanism, rows, cache=apart, path_limit=PATHS)
         except (TimeLimitError, NotOnExact):
             raise
         except Exception:

@@ -290,7 +290,7 @@ class NotOnExact(DpauditError):
 
 
 class LawCache:
-    """Laws of sub-mechanisms already computed, by mechanism and dataset, so that equal states are merged.
+    """Laws already computed, by mechanism and dataset: of a whole audit, and of sub-mechanisms in equal states.
 
     Args:
         doubles: why `interval_law` must run programs on doubles; "" if they run on exact numbers.
@@ -299,6 +299,7 @@ class LawCache:
     def __init__(self, doubles: str = "") -> None:
         self.doubles = doubles
         self._laws: dict[Hashable, Any] = {}
+        self._on_doubles: dict[str, LawCache] = {}
         self._exact: dict[Hashable, _ExactRun] = {}
         self._kinds: dict[Hashable, Kinds] = {}
         self._forms: dict[Hashable, SameForms] = {}
@@ -338,12 +339,21 @@ class LawCache:
             OutputError: an output equals one on another dataset, but an attacker can distinguish them.
         """
         image = fingerprint(mechanism)
-        kinds = self._kinds.setdefault(image, Kinds())
+        kinds = self._kinds.setdefault((image, exact), Kinds())
         values = plain(law.values)
         for value in values:
             kinds.see(value)
         if not exact:
             self._forms.setdefault(image, SameForms()).see(values, law.forms)
+
+    def on_doubles(self, doubles: str) -> LawCache:
+        """The cache of laws for which programs run on doubles, for this reason; itself for no reason."""
+        return self._on_doubles.setdefault(doubles, LawCache(doubles)) if doubles != self.doubles else self
+
+    def note(self, mechanism: Mechanism, rounded: Iterable[str]) -> None:
+        """Record what the mechanism rounded in another process."""
+        for what in rounded:
+            self.exact(mechanism).roundings.note(what)
 
     def exact(self, mechanism: Mechanism) -> _ExactRun:
         """The mechanism with exact parameters; the same object for all laws that share this cache."""
@@ -383,8 +393,11 @@ class _ExactRun:
         except Exception as error:
             raise NotOnExact(str(error)) from error
 
-    def law(self, dataset: object, budget: _Budget) -> IntervalLaw:
+    def law(self, dataset: object, budget: _Budget, *, compared: bool) -> IntervalLaw:
         """The law of its output.
+
+        Args:
+            compared: whether it must be compared with the law on doubles, whatever its number.
 
         Raises:
             NotOnExact: the law on doubles is different, or the program has no law on exact numbers.
@@ -396,7 +409,7 @@ class _ExactRun:
             try:
                 with watching(self.roundings):
                     computed = _law(self._exact, exact_dataset(dataset, self.roundings), budget)
-                same = self._same_on_doubles(computed, dataset, budget)
+                same = self._same_on_doubles(computed, dataset, budget, compared=compared)
             except (TimeLimitError, NotEnumerableError):
                 raise
             except DpauditError as error:
@@ -405,10 +418,12 @@ class _ExactRun:
                 raise NotOnExact("its output distribution is different there")
         return replace(computed, rounded=tuple(self.roundings.notes))
 
-    def _same_on_doubles(self, on_exact: IntervalLaw, dataset: object, budget: _Budget) -> bool:
+    def _same_on_doubles(
+        self, on_exact: IntervalLaw, dataset: object, budget: _Budget, *, compared: bool
+    ) -> bool:
         fails = any(isinstance(value, Raised) for value in on_exact.values)
         self._number += 1
-        if self._number > COMPARED and self._number & (self._number - 1) and not fails:
+        if self._number > COMPARED and self._number & (self._number - 1) and not fails and not compared:
             return True
         try:
             on_doubles: Law = _law(self._given, dataset, _Budget(budget.limit, budget.cache, _DOUBLES))
@@ -466,14 +481,17 @@ def law(mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None,
 
 
 def interval_law(
-    mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+    mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT,
+    compared: bool = False,
 ) -> IntervalLaw:
     """The law of the output, with interval enclosures of its probabilities (to about 38 digits).
 
     The program runs on exact numbers: each parameter of the mechanism is the decimal that it was written as, and 1/ε
     and ln(1/δ) are fractions and intervals. The law's `rounded` lists the numbers that the program still rounds.
 
-    Args: as for `law`.
+    Args:
+        compared: compare it with the law on doubles, also if it is none of the first `COMPARED` of the cache.
+        Others: as for `law`.
 
     Raises:
         NotOnExact: the program behaves differently on exact numbers and on doubles, and a cache is given. Without a
@@ -483,34 +501,38 @@ def interval_law(
     if cache is None:
         return of_one_kind(lambda cache: interval_law(mechanism, dataset, cache=cache, path_limit=path_limit))
     with ctx.workprec(PRECISION):
-        enclosed_law = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _INTERVALS))
+        enclosed_law = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _INTERVALS), compared=compared)
     cache.see(mechanism, enclosed_law, exact=not cache.doubles)
     return enclosed_law
 
 
-def of_one_kind(compute: Callable[[LawCache], _Computed]) -> _Computed:
+def of_one_kind(compute: Callable[[LawCache], _Computed], known: LawCache | None = None) -> _Computed:
     """Compute something from laws on exact numbers, or if that is not possible, entirely from laws on doubles.
 
     Args:
         compute: must use the given cache for every law.
+        known: laws that are known already.
     """
+    cache = LawCache() if known is None else known
     try:
-        return compute(LawCache())
+        return compute(cache)
     except NotOnExact as error:
-        return compute(LawCache(str(error)))
+        return compute(cache.on_doubles(str(error)))
 
 
 def interval_laws(
     mechanism: Mechanism, left: object, right: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
 ) -> IntervalLaws:
-    """Both laws over the union of their outcomes.
+    """Both laws over the union of their outcomes, compared with those on doubles.
 
     Args, Raises: as for `interval_law`.
     """
     if cache is None:
         return of_one_kind(lambda cache: interval_laws(mechanism, left, right, cache=cache, path_limit=path_limit))
     # the second law's record includes everything rounded for the first
-    laws = [interval_law(mechanism, dataset, cache=cache, path_limit=path_limit) for dataset in (left, right)]
+    laws = [
+        interval_law(mechanism, dataset, cache=cache, path_limit=path_limit, compared=True) for dataset in (left, right)
+    ]
     p, q = (each.as_dict() for each in laws)
     if has_ranges((*p, *q)):
         with ctx.workprec(PRECISION):

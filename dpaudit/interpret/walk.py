@@ -11,6 +11,7 @@ import random
 import threading
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ class Last:
     value: Output
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One draw of a path: its node and its value."""
 
     image: Hashable

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
+from operator import attrgetter
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
@@ -47,10 +48,19 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
     if kind in _BY_VALUE:
         return (kind.__name__, thing)
     if kind is float or kind is np.float64:
-        return (kind.__name__, float(thing).hex())
-    if id(thing) in above:
-        return "itself"
-    return _reader(kind)(thing, above | {id(thing)})
+        # zeros differ by their sign, and NaN is not equal to itself
+        return (kind.__name__, thing if thing < 0 or thing > 0 else float(thing).hex())
+    return _reader(kind)(thing, above)
+
+
+def _images(things: Iterable[Any], above: frozenset[int]) -> Hashable:
+    # as `_image`, without a call for what most parts are
+    return tuple([
+        (type(one).__name__, one) if type(one) in _BY_VALUE
+        else ("float", one) if type(one) is float and (one < 0 or one > 0)
+        else _image(one, above)
+        for one in things
+    ])
 
 
 _Reader: TypeAlias = Callable[[Any, frozenset[int]], Hashable]
@@ -59,6 +69,19 @@ _Reader: TypeAlias = Callable[[Any, frozenset[int]], Hashable]
 @lru_cache(maxsize=1024)
 def _reader(kind: Any) -> _Reader:
     """How things of a type are compared; it is found once, as most draws are of a few types."""
+    if issubclass(kind, tuple) or _is_frozen(kind):
+        # made of what was there before it, it contains itself only through another thing that does
+        return _reading(kind)
+    read = _reading(kind)
+    return lambda thing, above: "itself" if id(thing) in above else read(thing, above | {id(thing)})
+
+
+def _is_frozen(kind: Any) -> bool:
+    made = getattr(kind, "__dataclass_params__", None)
+    return made is not None and bool(made.frozen)
+
+
+def _reading(kind: Any) -> _Reader:
     name = _name(kind)
     if issubclass(kind, np.ndarray):
         return _array
@@ -71,8 +94,9 @@ def _reader(kind: Any) -> _Reader:
     if is_dataclass(kind):
         compared = tuple(f.name for f in fields(kind) if f.compare)
         others = tuple(f.name for f in fields(kind) if not f.compare)
-        if not others:
-            return lambda thing, above: (name, tuple([_image(getattr(thing, one), above) for one in compared]))
+        if not others and len(compared) > 1:
+            every = attrgetter(*compared)
+            return lambda thing, above: (name, _images(every(thing), above))
         return lambda thing, above: (
             name, tuple([
                 _image(getattr(thing, one, "not yet set"), above)
@@ -115,7 +139,7 @@ def _sequence(thing: Any, above: frozenset[int]) -> Hashable:
         if len(parts) == 1 and parts <= _BY_VALUE:
             # and one of examples, or of names made of plain parts
             return (name, "tuple", parts.pop().__name__, tuple(thing))
-    return (name, tuple(_image(part, above) for part in thing))
+    return (name, _images(thing, above))
 
 
 def _function(thing: Any, above: frozenset[int]) -> Hashable:

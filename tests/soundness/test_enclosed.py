@@ -153,7 +153,7 @@ def test_the_interval_of_finding_4_contains_the_value_of_a_calculation_apart(n: 
         truth = max(events, key=lambda one: one.mid())
         assert abs(truth - arb(digits)) < arb("1e-15")
     found, _ = evidence(compare(mechanism, pair, LawCache()), pair, mechanism.claim)
-    shown = enclosed(found, compare(mechanism, pair, LawCache()), mechanism, pair, mechanism.claim)
+    shown = enclosed(found, compare(mechanism, pair, LawCache()), mechanism, pair, mechanism.claim, LawCache())
     assert shown.bounds is not None
     assert shown.bounds.rounded == []
     assert shown.bounds.epsilon_low is not None
@@ -499,7 +499,7 @@ def test_a_program_that_rounds_is_not_certain(mechanism: Mechanism) -> None:
         assert interval_laws(mechanism, left, right).rounded
     pair = Pair(left, right)
     found, _ = evidence(compare(mechanism, pair, LawCache()), pair, Claim(5.0))
-    bounds = enclosed(found, compare(mechanism, pair, LawCache()), mechanism, pair, Claim(5.0)).bounds
+    bounds = enclosed(found, compare(mechanism, pair, LawCache()), mechanism, pair, Claim(5.0), LawCache()).bounds
     assert bounds is not None
     assert not bounds.certain
 

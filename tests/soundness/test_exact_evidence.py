@@ -43,7 +43,7 @@ def test_the_worse_direction_is_found_and_named(top: int) -> None:
     on_top, other = (pair.left, pair.right) if found.direction == "left/right" else (pair.right, pair.left)
     for dataset, share in ((on_top, found.p), (other, found.q)):
         assert law(mechanism, dataset).probability(lambda v: v in event.atoms) == pytest.approx(share)
-    bounds = enclosed(found, comparison, mechanism, pair, mechanism.claim).bounds
+    bounds = enclosed(found, comparison, mechanism, pair, mechanism.claim, LawCache()).bounds
     assert bounds is not None
     assert bounds.epsilon_low is not None
     assert bounds.epsilon_high is not None

@@ -37,7 +37,7 @@ from dpaudit.evidence.kept_laws import KeptLaws, Part
 from dpaudit.evidence.side_by_side import Work
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.evidence.worst_pair import Subject
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import LawCache, Outputs
 from dpaudit.interpret.stored import from_bytes, to_bytes
 from dpaudit.journal import AUDIT, COMPARISONS, LAWS, SAMPLES, Journal, Place
 from dpaudit.language import BOTTOM, Claim, Mechanism
@@ -115,7 +115,7 @@ def swept(home: Path, mechanism: Mechanism | None = None) -> Swept:
     """A sweep of the scope, with what the journal has."""
     law_table.forget()
     with closing(Journal("dpaudit verify", home / "journal.sqlite3")) as journal:
-        steps = sweep(mechanism or Rows(), SCOPE, Claim(1.0), Runner(journal=journal), "rows")
+        steps = sweep(mechanism or Rows(), SCOPE, Claim(1.0), Runner(journal=journal), "rows", LawCache())
         try:
             while True:
                 next(steps)

@@ -43,7 +43,7 @@ def end_of(steps: Generator[Any, None, Value]) -> Value:
 
 
 def swept(mechanism: Mechanism, scope: Scope, claim: Claim, jobs: int = 1) -> Swept:
-    return end_of(sweep(mechanism, scope, claim, Runner(jobs), "a mechanism"))
+    return end_of(sweep(mechanism, scope, claim, Runner(jobs), "a mechanism", LawCache()))
 
 
 def brute_force(mechanism: Mechanism, scope: Scope, claim: Claim) -> tuple[int, float, float]:
@@ -128,7 +128,7 @@ def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(law_table, "WORTH_A_POOL", 0.0)
     runner = Runner(2)
     try:
-        assert end_of(sweep(mechanism, scope, mechanism.claim, runner, "a mechanism")) == alone
+        assert end_of(sweep(mechanism, scope, mechanism.claim, runner, "a mechanism", LawCache())) == alone
     finally:
         runner.close()
 
@@ -220,7 +220,8 @@ def test_laws_in_a_table_contain_the_exact_ones(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(law_table, "_LATEST", {})
     scope, mechanism = Scope((0, 1, 2), 3), ExponentialMechanism(0.7, THREE)
     assert mechanism.claim is not None
-    table = end_of(law_table.law_table(mechanism, mechanism.claim.relation, scope, Runner(1), "a mechanism"))
+    steps = law_table.law_table(mechanism, mechanism.claim.relation, scope, Runner(1), "a mechanism", LawCache())
+    table = end_of(steps)
     strictly = 0
     for at, dataset in enumerate(table.datasets):
         low, high = table.laws(np.array([at]))

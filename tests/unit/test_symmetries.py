@@ -67,7 +67,7 @@ def end_of(steps: Generator[Any, None, Value]) -> Value:
 
 
 def swept(mechanism: Mechanism, scope: Scope, claim: Claim) -> Swept:
-    return end_of(sweep(mechanism, scope, claim, Runner(), "a mechanism"))
+    return end_of(sweep(mechanism, scope, claim, Runner(), "a mechanism", LawCache()))
 
 
 def labelled(**changed: Any) -> LearnThresholds:
@@ -146,7 +146,7 @@ def test_every_law_of_the_table_is_the_law(name: str) -> None:
     """Not of representatives alone: what symmetries made of them, on every dataset."""
     mechanism, scope, _ = CASES[name]
     scope = replace(scope, records=min(3, scope.records))
-    table = end_of(law_table.law_table(mechanism, REPLACE_ONE, scope, Runner(), "a mechanism"))
+    table = end_of(law_table.law_table(mechanism, REPLACE_ONE, scope, Runner(), "a mechanism", LawCache()))
     law_table.forget()
     low, high = table.laws(np.arange(len(table.datasets)))
     for at, dataset in enumerate(table.datasets):
