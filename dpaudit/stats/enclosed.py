@@ -185,6 +185,9 @@ class Enclosed:
     def _with(
         self, other: object, name: str, does: Callable[[Any, Any], Any], *, swapped: bool = False
     ) -> Enclosed:
+        if type(other) is int and self.exact is not None and not swapped:
+            # most operations; a fraction of the number takes longer than the operation
+            return Enclosed(does(self.exact, other), self.roundings)
         there = enclose(other, self.roundings)
         if there is None:
             beyond: Enclosed = _beyond(self, other, does, swapped=swapped)
@@ -268,13 +271,17 @@ class Enclosed:
 
     def _sign(self, other: object) -> int | None:
         """−1, 0 or 1 if it is below, equal to or above the other; None if the other is not a number."""
+        if type(other) is int and self.exact is not None:
+            return _sign_of(self.exact.numerator - other * self.exact.denominator)
         if isinstance(other, float | np.floating) and not isinstance(other, Enclosed) and not math.isfinite(other):
             return None if other != other else -1 if other > 0 else 1
         there = enclose(other, self.roundings)
         if there is None:
             return None
         if self.exact is not None and there.exact is not None:
-            return (self.exact > there.exact) - (self.exact < there.exact)
+            # denominators are positive
+            a, b = self.exact, there.exact
+            return _sign_of(a.numerator * b.denominator - b.numerator * a.denominator)
         if self.origin == there.origin:
             return 0
         if self.interval < there.interval:
@@ -282,8 +289,8 @@ class Enclosed:
         if self.interval > there.interval:
             return 1
         self.roundings.note("a comparison of two numbers that are too close to distinguish")
-        a, b = self.interval.mid(), there.interval.mid()
-        return int(bool(a > b)) - int(bool(a < b))
+        middle, other_middle = self.interval.mid(), there.interval.mid()
+        return int(bool(middle > other_middle)) - int(bool(middle < other_middle))
 
     def __eq__(self, other: object) -> bool:
         return self is other or self._sign(other) == 0
@@ -477,6 +484,10 @@ _ELEMENTWISE = frozenset({
 def is_enclosed(thing: object) -> TypeGuard[Enclosed]:
     """Whether it is an `Enclosed`; `isinstance` reports a float."""
     return type(thing) is Enclosed
+
+
+def _sign_of(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def enclose(number: object, roundings: Roundings) -> Enclosed | None:
