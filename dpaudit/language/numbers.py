@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from flint import fmpz
@@ -58,4 +59,9 @@ def as_written(number: float) -> Fraction:
     """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is an enclosure."""
     if is_enclosed(number):
         return number  # type: ignore[return-value]  # it behaves the same, from decimals
-    return Fraction(repr(number.item() if isinstance(number, np.generic) else number))
+    return _decimal(repr(number.item() if isinstance(number, np.generic) else number))
+
+
+@lru_cache(maxsize=1024)
+def _decimal(digits: str) -> Fraction:
+    return Fraction(digits)
