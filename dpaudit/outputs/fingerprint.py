@@ -95,8 +95,8 @@ def _reading(kind: Any) -> _Reader:
         compared = tuple(f.name for f in fields(kind) if f.compare)
         others = tuple(f.name for f in fields(kind) if not f.compare)
         if not others and len(compared) > 1:
-            every = attrgetter(*compared)
-            return lambda thing, above: (name, _images(every(thing), above))
+            values_of = attrgetter(*compared)
+            return lambda thing, above: (name, _images(values_of(thing), above))
         return lambda thing, above: (
             name, tuple([
                 _image(getattr(thing, one, "not yet set"), above)
