@@ -86,8 +86,8 @@ def tables(rows: list[dict[str, Any]], before: str) -> str:
     unexpected = [row["name"] for row in rows if row["now"]["code"]]
     return "\n".join([
         "# CPU of the catalogue and the corpus, beside an earlier version", "",
-        f"By `python benchmarks/versions.py`, of {commit(HERE)} beside {before}: `dpaudit check NAME --jobs 1`, both at",
-        f"the same time; Python {platform.python_version()}, {os.cpu_count()} cores. {audits:,} audits; "
+        f"By `python benchmarks/versions.py`, of {commit(HERE)} beside {before}: `dpaudit check NAME --jobs 1`, both",
+        f"at the same time; Python {platform.python_version()}, {os.cpu_count()} cores. {audits:,} audits; "
         f"{'no verdict differs' if not others else 'verdicts that differ are listed below'}; "
         f"{'all are as expected' if not unexpected else 'not as expected: ' + ', '.join(unexpected)}.", "",
         "| | CPU s before | now | ratio |", "| --- | --- | --- | --- |",
