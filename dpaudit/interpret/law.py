@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
@@ -380,6 +381,7 @@ class _ExactRun:
     def __init__(self, mechanism: Mechanism, doubles: str = "") -> None:
         self.roundings = Roundings()
         self._number = 0
+        self._compared: set[Hashable] = set()
         self._given = mechanism
         self._exact: Mechanism | None = None
         if doubles:
@@ -421,6 +423,10 @@ class _ExactRun:
     def _same_on_doubles(
         self, on_exact: IntervalLaw, dataset: object, budget: _Budget, *, compared: bool
     ) -> bool:
+        key = key_of(dataset)
+        with contextlib.suppress(TypeError):
+            if key in self._compared:
+                return True
         fails = any(isinstance(value, Raised) for value in on_exact.values)
         self._number += 1
         if self._number > COMPARED and self._number & (self._number - 1) and not fails and not compared:
@@ -429,7 +435,11 @@ class _ExactRun:
             on_doubles: Law = _law(self._given, dataset, _Budget(budget.limit, budget.cache, _DOUBLES))
         except NotEnumerableError:
             return not fails
-        return _close(on_exact, on_doubles)
+        same = _close(on_exact, on_doubles)
+        if same:
+            with contextlib.suppress(TypeError):
+                self._compared.add(key)
+        return same
 
 
 def _close(on_exact: IntervalLaw, on_doubles: Law) -> bool:

@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit.errors import OutputError
-from dpaudit.interpret import LawCache, NotOnExact, interval_law, of_one_kind
+from dpaudit.interpret import LawCache, NotOnExact, interval_law, interval_laws, of_one_kind
 from dpaudit.interpret.law import COMPARED
 from dpaudit.language import Bernoulli, Claim, Mechanism
 from dpaudit.outputs.canonical import Kinds, canonical, shown
@@ -275,6 +275,18 @@ class Late(Picky):
 
 
 @dataclasses.dataclass(frozen=True)
+class LateCoin(Picky):
+    """On exact numbers it draws another coin on the last of the datasets."""
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        if type(self.epsilon) is not float and sum(data) == RECORDS:
+            return Bernoulli(0.25)
+        return Bernoulli(0.5)
+        yield
+
+
+@dataclasses.dataclass(frozen=True)
 class Rounds(Picky):
     """0.1 + 0.2 is not 0.3 in doubles, which some datasets show; on exact numbers it keeps its claim."""
 
@@ -315,6 +327,19 @@ def test_a_program_that_fails_late_on_exact_numbers() -> None:
         assert found.verdict is Verdict.PASS
         assert found.audit.proof is not None
         assert found.audit.proof.rounded
+
+
+def test_the_distributions_of_a_pair_are_compared_however_many_came_before() -> None:
+    each = [(0,) * (RECORDS - ones) + (1,) * ones for ones in range(RECORDS + 1)]
+    cache = LawCache()
+    for dataset in each:
+        interval_law(LateCoin(), dataset, cache=cache)
+    with pytest.raises(NotOnExact, match="different"):
+        interval_laws(LateCoin(), each[-2], each[-1], cache=cache)
+    # those that were compared do not count again
+    for _ in range(2 * COMPARED):
+        interval_law(LateCoin(), each[0], cache=cache)
+    assert not interval_laws(LateCoin(), each[-3], each[-2], cache=cache).rounded
 
 
 def test_a_program_that_doubles_make_leak_on_a_later_dataset() -> None:
