@@ -67,8 +67,8 @@ def commit(tree: Path) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def tables(rows: list[dict[str, Any]], before: str) -> str:
-    """The page."""
+def tables(rows: list[dict[str, Any]], before: str, every: str) -> str:
+    """The page; `every` says of which algorithms."""
     def line(name: str, some: list[dict[str, Any]]) -> str:
         old, new = (sum(row[which]["seconds"] for row in some) for which in ("before", "now"))
         return f"| {name} | {old:.1f} | {new:.1f} | {new / old:.2f} |"
@@ -91,7 +91,7 @@ def tables(rows: list[dict[str, Any]], before: str) -> str:
         f"{'no verdict differs' if not others else 'verdicts that differ are listed below'}; "
         f"{'all are as expected' if not unexpected else 'not as expected: ' + ', '.join(unexpected)}.", "",
         "| | CPU s before | now | ratio |", "| --- | --- | --- | --- |",
-        line("**catalogue**", catalogue),
+        line(f"**{every}**", catalogue),
         *(line(f"**{CORPUS}**", [row]) for row in rows if row["name"] == CORPUS),
         *(line(row["name"], [row]) for row in catalogue[:SHOWN]),
         *([line(f"{len(catalogue) - SHOWN} others", catalogue[SHOWN:])] if len(catalogue) > SHOWN else []),
@@ -119,7 +119,8 @@ def main() -> None:
         old, new = (kept[-1][which]["seconds"] for which in ("before", "now"))
         took = time.monotonic() - started
         print(f"{at + 1} of {len(names)}: {name} {old:.1f} → {new:.1f} s, {took:.0f} s", file=sys.stderr)
-    print(tables([row for row in kept if row["name"] in names], commit(before)))
+    every = "of the catalogue, these" if given.only else "catalogue"
+    print(tables([row for row in kept if row["name"] in names], commit(before), every))
 
 
 if __name__ == "__main__":
