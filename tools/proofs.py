@@ -15,7 +15,7 @@ from dpaudit.plans import registry
 from dpaudit.proofs.claimed import ANSWERS, answers_of, scopes_of_claim
 from dpaudit.proofs.paths import Limits
 from dpaudit.proofs.prove import claimed, prove_widest
-from dpaudit.proofs.results import Proof, Unknown
+from dpaudit.proofs.results import Place, Proof, Unknown
 from dpaudit.whole_files import write_file
 
 FILE = Path(__file__).parents[1] / "reports" / "proofs.csv"
@@ -60,10 +60,18 @@ def rows(group: str) -> list[dict[str, str]]:
             row["epsilon"] = str(outcome.epsilon)
             row["mu_squared"] = str(outcome.mu_squared or "")
         else:
-            row |= {"outcome": "unknown", "line": str(outcome.place or ""), "why": outcome.reason}
+            row |= {"outcome": "unknown", "line": shown(outcome.place), "why": outcome.reason}
             row["epsilon"] = "" if outcome.least is None else str(outcome.least)
         found.append(row)
     return found
+
+
+def shown(place: Place | None) -> str:
+    """A line of an algorithm; of dpaudit's own code the file alone, as its lines move with every change."""
+    if place is None:
+        return ""
+    own = (path.read_text(encoding="utf-8").splitlines() for path in (FILE.parents[1] / "dpaudit").rglob(place.file))
+    return place.file if any(line.strip() == place.source for lines in own for line in lines) else str(place)
 
 
 def text() -> str:
