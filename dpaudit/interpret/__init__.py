@@ -8,6 +8,7 @@ May import: `language`, `outputs`, `stats`.
 """
 
 from dpaudit.interpret.counted import Counted, Drawn, are_all, counted, lone_outcome, minus_zeros, summed
+from dpaudit.interpret.known_paths import KnownPaths
 from dpaudit.interpret.law import (
     IntervalLaw,
     IntervalLaws,
@@ -31,6 +32,7 @@ __all__ = [
     "Entry",
     "IntervalLaw",
     "IntervalLaws",
+    "KnownPaths",
     "Law",
     "LawCache",
     "LossTerm",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator, SeedSequence, default_rng
 
+from dpaudit.interpret.known_paths import Known
 from dpaudit.interpret.sample import split
 from dpaudit.interpret.walk import Last, Run, Watch, blaming, continued
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
@@ -117,7 +118,7 @@ def spend(node: Distribution | Applied, rng: Generator, watch: Watch, *, drawn: 
             return inner, following
         rest, value = spend(following, rng, watch, drawn=drawn)
         return Entry(FOLLOWED, None, composed((inner, rest)), (inner, rest)), value
-    value = split(node, 1, rng, watch)[0][0] if drawn else None
+    value = split(Known(node=node), 1, rng, watch)[0][0] if drawn else None
     if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
         parts = tuple(spend(part, rng, watch, drawn=False)[0] for part in node.parts)
         return Entry("independent draws", None, composed(parts), parts), value

@@ -13,14 +13,24 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError
-from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
+from dpaudit.interpret.known_paths import Known
+from dpaudit.interpret.walk import (
+    Last,
+    Path,
+    Run,
+    Step,
+    Watch,
+    blaming,
+    continued,
+    ended_otherwise,
+    nondeterministic,
+)
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
 from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
 from dpaudit.outputs.canonical import Outcome, Output, Raised, Structure, real_shape
-from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, Forms
 from dpaudit.stats.arrays import FloatArray
 
@@ -232,7 +242,14 @@ _FLOAT = {float}
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})
 
 
-def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | SeedSequence | Generator = 0) -> Outputs:
+def sample(
+    mechanism: Mechanism,
+    dataset: object,
+    runs: int,
+    *,
+    seed: int | SeedSequence | Generator = 0,
+    known: Known | None = None,
+) -> Outputs:
     """The outputs of `runs` independent runs on a dataset.
 
     Args:
@@ -240,6 +257,7 @@ def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | Seed
         dataset: the argument of its `run`.
         runs: ≥ 1.
         seed: same seed, same outputs.
+        known: what earlier runs of the same on this dataset found, and these will add; it changes no output.
 
     Raises:
         NondeterministicMechanismError: the generator is not a function of its draws.
@@ -249,12 +267,14 @@ def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | Seed
     """
     whole("runs", runs, least=1)
     watch = Watch(mechanism)
-    outputs = _sample(mechanism, dataset, runs, default_rng(seed), watch)
+    outputs = _sample(mechanism, dataset, runs, default_rng(seed), watch, Known() if known is None else known)
     watch.close()
     return outputs
 
 
-def _sample(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, watch: Watch) -> Outputs:
+def _sample(
+    mechanism: Mechanism, dataset: object, runs: int, rng: Generator, watch: Watch, known: Known
+) -> Outputs:
     """The outputs of `runs` runs of a mechanism, perhaps one that the watched one applies."""
     tally, dataset = Tally(), plain_records(dataset)
     bulk = getattr(mechanism, "bulk", None)
@@ -262,7 +282,7 @@ def _sample(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, wa
         with blaming(mechanism):
             tally.add_many(bulk(dataset, runs, rng))
     else:
-        _walk(mechanism, dataset, runs, rng, tally, watch)
+        _walk(mechanism, dataset, runs, rng, tally, watch, known)
     outputs = tally.outputs()
     if outputs.runs != runs:
         raise MechanismError(f"bulk of {mechanism.name} returned {outputs.runs} outputs; return {runs}.")
@@ -270,30 +290,48 @@ def _sample(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, wa
 
 
 def _walk(
-    mechanism: Mechanism, dataset: object, runs: int, rng: Generator, tally: Tally, watch: Watch
+    mechanism: Mechanism, dataset: object, runs: int, rng: Generator, tally: Tally, watch: Watch, first: Known
 ) -> None:
-    pending: list[tuple[Path, int]] = [((), runs)]
+    pending: list[tuple[Known, Path, int]] = [(first, (), runs)]
     while pending:
-        path, size = pending.pop()
-        run = Run(mechanism, dataset, path)
-        while not isinstance(run.node, Last):
-            image = fingerprint(run.node)
+        known, path, size = pending.pop()
+        run: Run | None = None
+        while True:
+            if run is None and not known.is_certain():
+                run = Run(mechanism, dataset, path)
+            if run is not None and not known.reached(run.node):
+                if isinstance(known.node, Last):
+                    raise ended_otherwise(mechanism, run.node)
+                raise nondeterministic(mechanism, f"draw {len(path) + 1} was different")
+            if isinstance(known.node, Last):
+                break
             with blaming(mechanism):
-                (value, size), *others = split(run.node, size, rng, watch)
-            pending.extend(((*run.path, Step(image, v)), times) for v, times in others)
-            run.send(value, image)
-        watch.finished(mechanism, dataset, run)
+                (value, size), *others = split(known, size, rng, watch)
+            image = known.image
+            pending.extend((known.following(v), (*path, Step(image, v)), times) for v, times in others)
+            known, path = known.following(value), (*path, Step(image, value))
+            if run is not None:
+                run.send(value, image)
+        if run is not None:
+            watch.finished(mechanism, dataset, run)
         with blaming(mechanism):
-            _finish(run.node.value, size, rng, tally, watch)
+            _finish(known, size, rng, tally, watch)
 
 
-def _finish(end: Output, size: int, rng: Generator, tally: Tally, watch: Watch) -> None:
+def _finish(known: Known, size: int, rng: Generator, tally: Tally, watch: Watch) -> None:
     """Draw the outputs of `size` runs that share everything up to their last draw."""
+    end = known.node.value if isinstance(known.node, Last) else known.node
     if isinstance(end, Applied):
-        tally.merge(_sample(end.mechanism, end.dataset, size, rng, watch))
+        tally.merge(_sample(end.mechanism, end.dataset, size, rng, watch, known.inside))
     elif isinstance(end, Then):
-        for value, times in split(end.base, size, rng, watch):
-            _finish(continued(end, value), times, rng, tally, watch)
+        base = known.inside
+        if not base.is_certain():
+            base.reached(end.base)
+        for value, times in split(base, size, rng, watch):
+            following = base.following(value)
+            if not (following.is_certain() or following.reached(continued(end, value))):
+                raise nondeterministic(watch.mechanism, "what follows a draw was different")
+            _finish(following, times, rng, tally, watch)
     elif isinstance(end, Finite) and end.finite:
         for value, times in end.grouped(rng, size):
             tally.add(value, times)
@@ -303,12 +341,12 @@ def _finish(end: Output, size: int, rng: Generator, tally: Tally, watch: Watch) 
         tally.add(end, size)
 
 
-def split(node: Distribution | Applied, size: int, rng: Generator, watch: Watch) -> list[tuple[Outcome, int]]:
+def split(known: Known, size: int, rng: Generator, watch: Watch) -> list[tuple[Outcome, int]]:
     """Split `size` runs by the values they draw: pairs (value, count)."""
-    if isinstance(node, Distribution) and not isinstance(node, Then):
-        return list(node.grouped(rng, size))
+    if isinstance(known.node, Distribution) and not isinstance(known.node, Then):
+        return list(known.node.grouped(rng, size))
     part = Tally()
-    _finish(node, size, rng, part, watch)
+    _finish(known, size, rng, part, watch)
     each = part.outputs().each()
     if not part.forms.special:
         return list(each)

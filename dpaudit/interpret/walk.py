@@ -79,7 +79,7 @@ class Run:
             self.node = Last(started)
         for step in path:
             if isinstance(self.node, Last) or fingerprint(self.node) != step.image:
-                raise _nondeterministic(mechanism, f"draw {len(self.path) + 1} was different")
+                raise nondeterministic(mechanism, f"draw {len(self.path) + 1} was different")
             self.send(step.value, step.image)
 
     def send(self, value: Output, image: Hashable | None = None) -> None:
@@ -152,7 +152,7 @@ class Watch:
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
+        self.mechanism = mechanism
         self._before = _global_generators()
         self._finished: dict[Hashable, int] = {}
         self._checked: dict[Hashable, list[_Finished]] = {}
@@ -176,7 +176,7 @@ class Watch:
         if now == self._before:
             return
         if now[1:] != self._before[1:] or self._draws():
-            raise _nondeterministic(
+            raise nondeterministic(
                 self._drawing(), "it drew from the global generator of `random` or `numpy.random`"
             )
 
@@ -191,7 +191,7 @@ class Watch:
         for path in self._again():
             if self._drawn([path]):
                 return path.mechanism
-        return self._mechanism
+        return self.mechanism
 
     def _again(self) -> Iterator[_Finished]:
         return (path for paths in self._checked.values() for path in paths)
@@ -221,10 +221,7 @@ class _Finished:
         """
         run = Run(self.mechanism, self.dataset, self.path)
         if fingerprint(run.node) != self.end:
-            more = not isinstance(run.node, Last)
-            raise _nondeterministic(
-                self.mechanism, "it requested another draw" if more else "its output was different"
-            )
+            raise ended_otherwise(self.mechanism, run.node)
 
 
 class blaming:
@@ -289,7 +286,14 @@ def _blame(mechanism: Mechanism, error: Exception) -> MechanismError:
     return MechanismError(f"{mechanism.name} raised {type(error).__name__}: {error}")
 
 
-def _nondeterministic(mechanism: Mechanism, what: str) -> NondeterministicMechanismError:
+def ended_otherwise(mechanism: Mechanism, node: object) -> NondeterministicMechanismError:
+    """The error for a program that did this in a rerun, where it had ended with something else."""
+    ended = isinstance(node, Last)
+    return nondeterministic(mechanism, "its output was different" if ended else "it requested another draw")
+
+
+def nondeterministic(mechanism: Mechanism, what: str) -> NondeterministicMechanismError:
+    """The error for a program that did something else in a rerun."""
     return NondeterministicMechanismError(
         f"{mechanism.name} is not a function of its dataset and its draws: when rerun with the same draws, {what}; "
         "yield every use of randomness, and keep no state between runs."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
@@ -40,6 +41,19 @@ def key_of(thing: object) -> Hashable:
     not either: two classes may have one name. It cannot be hashed where the thing cannot.
     """
     return thing, fingerprint(thing, every_field=True)
+
+
+def may_change(thing: object) -> bool:
+    """Whether a program could change it in place, so that its fingerprint later is another."""
+    kind: Any = type(thing)
+    if kind in _BY_VALUE or kind in _NUMBERS or isinstance(thing, Enum | type) or hasattr(kind, "__fingerprint__"):
+        return False
+    if isinstance(thing, tuple):
+        kinds = set(map(type, thing))
+        return not kinds <= _BY_VALUE and any(map(may_change, thing))
+    if isinstance(thing, FunctionType):
+        return bool(thing.__closure__ or thing.__defaults__ or thing.__kwdefaults__)
+    return not _is_frozen(kind) or any(may_change(getattr(thing, f.name, None)) for f in fields(kind))
 
 
 def _image(thing: Any, above: frozenset[int]) -> Hashable:
@@ -125,7 +139,8 @@ def _reading(kind: Any) -> _Reader:
 def _array(thing: Any, above: frozenset[int]) -> Hashable:
     if thing.dtype.hasobject:
         return ("ndarray", thing.shape, _image(thing.tolist(), above))
-    return ("ndarray", thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
+    kind = thing.dtype.str if thing.dtype.names is None else str(thing.dtype)
+    return ("ndarray", thing.shape, kind, blake2b(thing.tobytes(), digest_size=16).digest())
 
 
 def _sequence(thing: Any, above: frozenset[int]) -> Hashable:
@@ -182,6 +197,7 @@ def _unequal_to_itself(thing: object) -> bool:
 
 
 _BY_VALUE = frozenset({int, bool, str, bytes, type(None)})
+_NUMBERS = frozenset({float, complex, Fraction, range, np.float64})
 
 
 @lru_cache(maxsize=1024)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Drawn, Outputs, Tally, counted, merged, sample, summed
+from dpaudit.interpret import Drawn, KnownPaths, Outputs, Tally, counted, merged, sample, summed
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
@@ -97,6 +97,7 @@ class MechanismTarget:
     subject: Mechanism
     portable: ClassVar[bool] = True
     block: ClassVar[int] = LARGE_BLOCK
+    _known: KnownPaths = dataclasses.field(default_factory=KnownPaths, init=False, compare=False, repr=False)
 
     @property
     def shown(self) -> str:
@@ -119,8 +120,10 @@ class MechanismTarget:
             OutputError: what it returned cannot be counted.
         """
         with guarded(self.name):
+            known = self._known.on(dataset)
             return merged([
-                sample(self.subject, dataset, number, seed=own) for number, own in blocks(size, seed, first, self.block)
+                sample(self.subject, dataset, number, seed=own, known=known)
+                for number, own in blocks(size, seed, first, self.block)
             ])
 
 

@@ -124,10 +124,9 @@ class Finite(Distribution):
         """
         probs = self.probs
         if len(probs) <= 4 * size:
-            # only values of positive probability: numpy's multinomial gives its last entry the rounding error
-            possible = np.flatnonzero(probs)
-            every = rng.multinomial(size, probs[possible] / probs.sum())
-            drawn = np.flatnonzero(every)
+            possible, weights = self._positive
+            every = rng.multinomial(size, weights)
+            drawn = every.nonzero()[0]
             return possible[drawn], every[drawn]
         cumulative = self._cumulative
         at = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
@@ -142,6 +141,14 @@ class Finite(Distribution):
         values = self.values
         drawn = values[index].tolist() if isinstance(values, np.ndarray) else [values[i] for i in index.tolist()]
         return list(zip(drawn, count.tolist(), strict=True))
+
+    @cached_property
+    def _positive(self) -> tuple[IntArray, FloatArray]:
+        """The places of the values of positive probability, and these probabilities."""
+        # numpy's multinomial gives its last entry the rounding error
+        probs = self.probs
+        possible = np.flatnonzero(probs)
+        return possible, probs[possible] / probs.sum()
 
     @cached_property
     def _cumulative(self) -> FloatArray:
