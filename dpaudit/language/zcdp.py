@@ -20,6 +20,8 @@ CELLS = 32
 """Cells into which a segment of q is divided at each step."""
 SLACK = 1e-6
 """Relative excess of the bound over the maximum, in addition to the excess from the omitted orders."""
+HALVINGS = 64
+"""Of an interval in [0, 1]: as many as doubles distinguish near 1."""
 INVISIBLE = 1e-12
 """A standard δ below this is returned directly: there the event bound is no smaller, and lacks precision."""
 
@@ -154,22 +156,21 @@ def renyi_delta(orders: tuple[float, ...], divergences: tuple[float, ...], epsil
 def _largest_excess(edges: Floats, more: Floats, limits: Floats, epsilon: float, by_moments: float) -> float:
     """An upper bound on the largest p − e^ε q of the region, by steps 3 and 4 of `zcdp_delta`."""
     while True:
-        highest = _largest_p(edges, more, limits)
-        values = highest - math.exp(epsilon) * edges
-        best = int(np.argmax(values))
+        best, most = _best(edges, more, limits, epsilon)
         a, b = max(0, best - 1), min(len(edges) - 1, best + 1)
         width = float(edges[b] - edges[a])
-        if math.exp(epsilon) * width <= SLACK * values[best] or width <= 1e-15 * edges[b]:
-            return min(by_moments, max(0.0, float(highest[b] - math.exp(epsilon) * edges[a])), 1.0)
+        if math.exp(epsilon) * width <= SLACK * most or width <= 1e-15 * edges[b]:
+            value, end = _largest_p(edges[[best, b]], more, limits) - math.exp(epsilon) * edges[[best, a]]
+            if math.exp(epsilon) * width <= SLACK * value or width <= 1e-15 * edges[b]:
+                return min(by_moments, max(0.0, float(end)), 1.0)
         edges = np.linspace(edges[a], edges[b], CELLS + 1)
 
 
 def _binding(q: Floats, more: Floats, rho: float, epsilon: float) -> Floats:
     """The orders that bind near the maximum, and finer ones around the tightest; any choice is valid."""
     limits = (1 + more) * rho
-    highest = _largest_p(q, more, limits)
-    best = int(np.argmax(highest - math.exp(epsilon) * q))
-    excess = _excess(highest[[best]], q[[best]], more, limits).max(axis=0)[:, 0]
+    best, _ = _best(q, more, limits, epsilon)
+    excess = _excess(_largest_p(q[[best]], more, limits), q[[best]], more, limits).max(axis=0)[:, 0]
     kept = more[np.argsort(-excess)[: ORDERS // 6]]
     return np.concatenate([kept, kept[0] * np.geomspace(0.6, 1.7, ORDERS // 4)])
 
@@ -183,11 +184,31 @@ def _largest_p(q: Floats, more: Floats, limits: Floats) -> Floats:
         limits: of D_a, such as ρa, shape (orders,).
     """
     low, high = q.copy(), np.ones_like(q)
-    for _ in range(64):
-        p = (low + high) / 2
-        allowed = (_excess(p, q, more, limits) <= 0).all(axis=(0, 1))
-        low, high = np.where(allowed, p, low), np.where(allowed, high, p)
+    for _ in range(HALVINGS):
+        low, high = _halved(low, high, q, more, limits)
     return high
+
+
+def _best(q: Floats, more: Floats, limits: Floats, epsilon: float) -> tuple[int, float]:
+    """The place of the largest p − e^ε q, of the p of `_largest_p`, and an upper bound on it."""
+    places, scaled = np.arange(len(q)), math.exp(epsilon) * q
+    low, high = q.copy(), np.ones_like(q)
+    for _ in range(HALVINGS):
+        low, high = _halved(low, high, q, more, limits)
+        # the others are below one that is still there
+        left = high - scaled >= (low - scaled).max()
+        places, q, scaled, low, high = places[left], q[left], scaled[left], low[left], high[left]
+        if len(places) == 1:
+            break
+    best = int(np.argmax(high - scaled))
+    return int(places[best]), float(high[best] - scaled[best])
+
+
+def _halved(low: Floats, high: Floats, q: Floats, more: Floats, limits: Floats) -> tuple[Floats, Floats]:
+    """The half of each interval of p that has the largest one within the limits."""
+    p = (low + high) / 2
+    allowed = (_excess(p, q, more, limits) <= 0).all(axis=(0, 1))
+    return np.where(allowed, p, low), np.where(allowed, high, p)
 
 
 def _excess(p: Floats, q: Floats, more: Floats, limits: Floats) -> Floats:
