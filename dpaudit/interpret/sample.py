@@ -30,7 +30,16 @@ from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
 from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
-from dpaudit.outputs.canonical import Outcome, Output, Raised, Structure, real_shape
+from dpaudit.outputs.canonical import (
+    Outcome,
+    Output,
+    Raised,
+    Structure,
+    equal_and_different,
+    kinds_of,
+    real_shape,
+    shown,
+)
 from dpaudit.outputs.form import PLAIN, Forms
 from dpaudit.stats.arrays import FloatArray
 
@@ -98,8 +107,14 @@ def _tuple(row: object) -> Outcome:
 
 @dataclass
 class Tally:
-    """Collects outputs as canonical outcomes."""
+    """Collects outputs as canonical outcomes.
 
+    Args:
+        strict: whether outcomes that are equal and not the same, such as 1 and True, are refused; otherwise they are
+            counted as the first of them.
+    """
+
+    strict: bool = False
     counts: dict[Hashable, int] = field(default_factory=dict)
     blocks: dict[tuple[int, ...], list[Reals]] = field(default_factory=dict)
     """Reals by the shape of one outcome."""
@@ -109,6 +124,8 @@ class Tally:
     forms: Forms = field(default_factory=Forms)
     alike: dict[type | np.dtype[Any], int] = field(default_factory=dict)
     """Counts of outputs whose form is that of their type, or of an array's, and is counted at the end."""
+    kinds: dict[Hashable, Hashable] = field(default_factory=dict)
+    """What outcomes among the counts are, that others are equal to and not the same: True, which is equal to 1."""
 
     @property
     def floats(self) -> list[object]:
@@ -126,7 +143,7 @@ class Tally:
             # what most functions return: its own canonical form
             self.floats.extend([output] * times)
             return
-        if kind is int or kind is str:
+        if kind is str or (kind is int and output not in self.kinds):
             self.counts[output] = self.counts.get(output, 0) + times
             return
         if kind is np.float64 and math.isfinite(output):
@@ -145,14 +162,29 @@ class Tally:
         if kind is Raised or kind not in PLAIN:
             self.forms.see(output, times)
         if not _holds_float(outcome):
-            self.counts[outcome] = self.counts.get(outcome, 0) + times
+            self._count(outcome, times)
         elif (shape := real_shape(outcome)) is not None:
             self.singles.setdefault(shape, []).extend([outcome] * times)
         elif type(outcome) is float or times > 1:
             # infinite numbers and shared outputs are few; the container only affects speed
-            self.counts[outcome] = self.counts.get(outcome, 0) + times
+            self._count(outcome, times)
         else:
             self.others.append(outcome)
+
+    def _count(self, outcome: Outcome, times: int) -> None:
+        """Add to the count of an outcome.
+
+        Raises:
+            OutputError: it is equal to an earlier one, and not the same, if that is refused.
+        """
+        known = self.counts.get(outcome)
+        if self.strict:
+            kinds = kinds_of(outcome)
+            if known is not None and self.kinds.get(outcome) != kinds:
+                raise equal_and_different(shown(next(one for one in self.counts if one == outcome)), shown(outcome))
+            if kinds is not None:
+                self.kinds[outcome] = kinds
+        self.counts[outcome] = (known or 0) + times
 
     def add_reals(self, block: NDArray[np.generic]) -> None:
         """Add a block of real outputs, shape (r, *d); the caller must not modify the block afterwards."""
@@ -190,12 +222,12 @@ class Tally:
         elif isinstance(drawn, np.ndarray) and drawn.ndim == 2 and drawn.shape[1] and drawn.dtype.kind in "biu":
             # rows of whole numbers are plain tuples, which need no canonical form
             for row, times in Counter(map(tuple, drawn.tolist())).items():
-                self.counts[row] = self.counts.get(row, 0) + times
+                self._count(row, times)
         else:
             several = list(drawn)
             if set(map(type, several)) == {int}:  # of any size: whole numbers are their own canonical form
                 for value, times in Counter(several).items():
-                    self.counts[value] = self.counts.get(value, 0) + times
+                    self.add(value, times)
                 return
             # if few objects occur many times (symbols, shared tuples), process each once
             objects = {id(value): value for value in several}
@@ -209,7 +241,7 @@ class Tally:
     def merge(self, other: Outputs) -> None:
         """Add all runs of other outputs."""
         for value, count in other.counts.items():
-            self.counts[value] = self.counts.get(value, 0) + count
+            self._count(value, count)
         for block in other.blocks:
             self.blocks.setdefault(block.shape[1:], []).append(block)
         self.others.extend(other.others)
@@ -276,7 +308,8 @@ def _sample(
     mechanism: Mechanism, dataset: object, runs: int, rng: Generator, watch: Watch, known: Known
 ) -> Outputs:
     """The outputs of `runs` runs of a mechanism, perhaps one that the watched one applies."""
-    tally, dataset = Tally(), plain_records(dataset)
+    # a program that applies it is sent what is counted here
+    tally, dataset = Tally(strict=True), plain_records(dataset)
     bulk = getattr(mechanism, "bulk", None)
     if bulk is not None:
         with blaming(mechanism):
@@ -345,7 +378,7 @@ def split(known: Known, size: int, rng: Generator, watch: Watch) -> list[tuple[O
     """Split `size` runs by the values they draw: pairs (value, count)."""
     if isinstance(known.node, Distribution) and not isinstance(known.node, Then):
         return list(known.node.grouped(rng, size))
-    part = Tally()
+    part = Tally(strict=True)
     _finish(known, size, rng, part, watch)
     each = part.outputs().each()
     if not part.forms.special:

@@ -234,10 +234,28 @@ class Kinds:
         before = self.known.setdefault(outcome, text)
         if before != text:
             plain = next(shown(one) for one in self.known if one == outcome) if before is None else before
-            raise OutputError(
-                f"The outputs include {plain} and {shown(outcome)}, which are equal in Python, but an attacker can "
-                "distinguish them; return one type."
-            )
+            raise equal_and_different(plain, shown(outcome))
+
+
+def equal_and_different(one: str, other: str) -> OutputError:
+    """The error for two outcomes that are equal in Python and not the same."""
+    return OutputError(
+        f"The outputs include {one} and {other}, which are equal in Python, but an attacker can distinguish them; "
+        "return one type."
+    )
+
+
+def kinds_of(outcome: Any) -> Hashable:
+    """What outcomes that are equal in Python may differ in, such as 1 and True; None for the usual ones."""
+    kind: Any = type(outcome)
+    if kind is tuple:
+        if _PLAIN.issuperset(map(type, outcome)):
+            return None
+        parts = tuple(map(kinds_of, outcome))
+        return None if set(parts) == {None} else parts
+    if kind is Structure:
+        return kind, kinds_of(outcome.parts)
+    return None if kind in _PLAIN else kind
 
 
 def _is_plain(outcome: Outcome) -> bool:

@@ -905,8 +905,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "I22",
         "merged counts add up",
         "dpaudit/interpret/sample.py",
-        "self.counts[value] = self.counts.get(value, 0) + count",
-        "self.counts[value] = count",
+        "            self._count(value, count)",
+        "            self.counts[value] = count",
         (
             "unit/test_sample.py::test_runs_in_a_part_share_too",
             "unit/test_sample.py::test_tallies_merge",
@@ -1087,6 +1087,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "if self._seen and image != self._image:",
         "if False:",
         ("soundness/test_known_paths.py::test_a_program_that_changes_between_blocks_is_found",),
+    ),
+    Mutant(
+        "I45",
+        "values that are equal and not the same are not counted as one",
+        "dpaudit/interpret/sample.py",
+        "if known is not None and self.kinds.get(outcome) != kinds:",
+        "if False:",
+        ("soundness/test_equal_values_in_a_program.py::test_no_program_is_sent_the_one_for_the_other",),
     ),
     Mutant(
         "A1",
