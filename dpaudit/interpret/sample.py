@@ -260,11 +260,16 @@ class Tally:
         return Outputs(self.counts, blocks, tuple(self.others), forms=self.forms)
 
 
-def merged(parts: Sequence[Outputs]) -> Outputs:
-    """All runs of several outputs; of the first few calls, those of the first."""
+def merged(parts: Sequence[Outputs], *, strict: bool = False) -> Outputs:
+    """All runs of several outputs; of the first few calls, those of the first.
+
+    Args:
+        parts: at least one.
+        strict: as of a `Tally`.
+    """
     if len(parts) == 1:
         return parts[0]
-    tally = Tally()
+    tally = Tally(strict=strict)
     for part in parts:
         tally.merge(part)
     return replace(tally.outputs(), first=parts[0].first)

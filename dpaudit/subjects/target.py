@@ -121,10 +121,11 @@ class MechanismTarget:
         """
         with guarded(self.name):
             known = self._known.on(dataset)
-            return merged([
+            parts = [
                 sample(self.subject, dataset, number, seed=own, known=known)
                 for number, own in blocks(size, seed, first, self.block)
-            ])
+            ]
+            return merged(parts, strict=True)
 
 
 @dataclasses.dataclass(frozen=True)

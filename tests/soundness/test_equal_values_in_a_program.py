@@ -5,16 +5,19 @@ Runs that draw the same value go on together: a program that was sent 1 in the p
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from numpy.random import SeedSequence
 
 from dpaudit.errors import OutputError
 from dpaudit.interpret import Tally, law, sample
 from dpaudit.language import Mechanism, Uniform
+from dpaudit.subjects.target import MechanismTarget
 
 Program = Any
 """Of a mechanism: a generator."""
@@ -69,6 +72,14 @@ def test_others_are_sampled(draw: Any) -> None:
     values = (True, False, 2, "1", None, (1, 0), (True, 2), Fraction(1, 2))
     counts = sample(Told(values, draw), (0,), 8_000, seed=1).counts
     assert set(counts) == set(map(repr, values))
+
+
+def test_blocks_are_not_merged_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MechanismTarget, "block", 1)
+    for part, refused in ((Part((1, True)), True), (Part((1, 0)), False)):
+        target = MechanismTarget("it", "here", part)
+        with pytest.raises(OutputError, match="equal in Python") if refused else contextlib.nullcontext():
+            assert target.runs((0,), 50, SeedSequence(1)).runs == 50
 
 
 @pytest.mark.parametrize("values", EQUAL, ids=repr)
