@@ -43,7 +43,7 @@ class Known:
         node: what it does there; None until a run has reached it.
     """
 
-    __slots__ = ("_after", "_content", "_image", "_inside", "_room", "_seen", "node")
+    __slots__ = ("_after", "_content", "_image", "_inside", "_may_change", "_room", "_seen", "node")
 
     def __init__(self, room: Room | None = None, node: object = None) -> None:
         self.node = node
@@ -51,8 +51,10 @@ class Known:
         self._room = room
         self._image: Hashable = None
         self._content: Hashable = None
-        """All that it holds, where a program could change it."""
+        """All that it holds: a program could read fields that are not compared."""
+        self._may_change = True
         self._seen = 0
+        """Runs in a row that have found the same content."""
         self._inside: Known | None = None
         self._after: dict[Hashable, Known] | None = None
 
@@ -63,7 +65,7 @@ class Known:
         """
         if self._seen < AGREEING:
             return False
-        return self._content is None or fingerprint(self.node, every_field=True) == self._content
+        return not self._may_change or fingerprint(self.node, every_field=True) == self._content
 
     @property
     def image(self) -> Hashable:
@@ -77,15 +79,15 @@ class Known:
         if self._room is None or _is_failure(node):
             self.node = node
             return True
-        image = fingerprint(node)
+        image, content = fingerprint(node), fingerprint(node, every_field=True)
         if self._seen and image != self._image:
             return False
         if not self._seen:
             self._room.used += _size(node)
-        self.node, self._image = node, image
-        self._seen += 1
-        if self._seen >= AGREEING:
-            self._content = fingerprint(node, every_field=True) if may_change(node) else None
+        self._seen = self._seen + 1 if content == self._content else 1
+        self.node, self._image, self._content = node, image, content
+        if self._seen == AGREEING:
+            self._may_change = may_change(node)
         return True
 
     def following(self, value: Outcome) -> Known:

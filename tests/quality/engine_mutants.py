@@ -1060,7 +1060,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "I41",
         "a place whose content a program has changed is run again",
         "dpaudit/interpret/known_paths.py",
-        "return self._content is None or fingerprint(self.node, every_field=True) == self._content",
+        "return not self._may_change or fingerprint(self.node, every_field=True) == self._content",
         "return True",
         ("soundness/test_known_paths.py::test_the_outputs_are_those_of_the_program",),
     ),
@@ -1095,6 +1095,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "if known is not None and self.kinds.get(outcome) != kinds:",
         "if False:",
         ("soundness/test_equal_values_in_a_program.py::test_no_program_is_sent_the_one_for_the_other",),
+    ),
+    Mutant(
+        "I46",
+        "runs that found other fields do not agree",
+        "dpaudit/interpret/known_paths.py",
+        "self._seen = self._seen + 1 if content == self._content else 1",
+        "self._seen = self._seen + 1",
+        ("soundness/test_known_paths.py::test_the_outputs_are_those_of_the_program",),
     ),
     Mutant(
         "A1",
