@@ -24,7 +24,7 @@ from dpaudit.interpret.law import (
 )
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.loss_breakdown import LossTerm, grouped, loss_breakdown
-from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample
+from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample, sample_along
 
 __all__ = [
     "Counted",
@@ -55,5 +55,6 @@ __all__ = [
     "of_one_kind",
     "outcomes",
     "sample",
+    "sample_along",
     "summed",
 ]

@@ -279,14 +279,7 @@ _FLOAT = {float}
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})
 
 
-def sample(
-    mechanism: Mechanism,
-    dataset: object,
-    runs: int,
-    *,
-    seed: int | SeedSequence | Generator = 0,
-    known: Known | None = None,
-) -> Outputs:
+def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | SeedSequence | Generator = 0) -> Outputs:
     """The outputs of `runs` independent runs on a dataset.
 
     Args:
@@ -294,7 +287,6 @@ def sample(
         dataset: the argument of its `run`.
         runs: ≥ 1.
         seed: same seed, same outputs.
-        known: what earlier runs of the same on this dataset found, and these will add; it changes no output.
 
     Raises:
         NondeterministicMechanismError: the generator is not a function of its draws.
@@ -302,9 +294,24 @@ def sample(
             outputs.
         OutputError: an output cannot be counted.
     """
+    return sample_along(Known(), mechanism, dataset, runs, seed=seed)
+
+
+def sample_along(
+    known: Known, mechanism: Mechanism, dataset: object, runs: int, *, seed: int | SeedSequence | Generator = 0
+) -> Outputs:
+    """As `sample`, along what earlier runs on this dataset found, to which these add; the outputs are the same.
+
+    Args:
+        known: where its program begins.
+        mechanism, dataset, runs, seed: as of `sample`.
+
+    Raises:
+        NondeterministicMechanismError, MechanismError, OutputError: as `sample`.
+    """
     whole("runs", runs, least=1)
     watch = Watch(mechanism)
-    outputs = _sample(mechanism, dataset, runs, default_rng(seed), watch, Known() if known is None else known)
+    outputs = _sample(mechanism, dataset, runs, default_rng(seed), watch, known)
     watch.close()
     return outputs
 

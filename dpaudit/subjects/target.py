@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Drawn, KnownPaths, Outputs, Tally, counted, merged, sample, summed
+from dpaudit.interpret import Drawn, KnownPaths, Outputs, Tally, counted, merged, sample_along, summed
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records
@@ -122,7 +122,7 @@ class MechanismTarget:
         with guarded(self.name):
             known = self._known.on(dataset)
             parts = [
-                sample(self.subject, dataset, number, seed=own, known=known)
+                sample_along(known, self.subject, dataset, number, seed=own)
                 for number, own in blocks(size, seed, first, self.block)
             ]
             return merged(parts, strict=True)

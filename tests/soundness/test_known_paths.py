@@ -15,7 +15,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from dpaudit.errors import NondeterministicMechanismError
-from dpaudit.interpret import Outputs, known_paths, sample
+from dpaudit.interpret import Outputs, known_paths, sample_along
 from dpaudit.interpret.known_paths import AGREEING, Known, KnownPaths, Room
 from dpaudit.language import Bernoulli, Distribution, Laplace, Mechanism, Softmax, Uniform
 from dpaudit.subjects.target import LARGE_BLOCK, MechanismTarget
@@ -122,7 +122,7 @@ MECHANISMS = [Counted(), Nested(), Reused(), Alternating(), Returned(), Failing(
 
 def drawn(mechanism: Mechanism, known: Known | None, dataset: object = (1, 0, 1)) -> Iterator[Outputs]:
     for seed in range(BLOCKS):
-        yield sample(mechanism, dataset, RUNS, seed=seed, known=known)
+        yield sample_along(known or Known(), mechanism, dataset, RUNS, seed=seed)
 
 
 def plain(outputs: Outputs) -> Any:
@@ -224,7 +224,7 @@ class Drifting(Mechanism):
 def test_a_program_that_changes_between_blocks_is_found(where: str) -> None:
     # without known paths each block is right by itself, and nothing compares them
     mechanism, known = Drifting(where=where), Known(Room())
-    sample(mechanism, (1,), RUNS, known=known)
+    sample_along(known, mechanism, (1,), RUNS)
     mechanism.blocks.append(1)
     with pytest.raises(NondeterministicMechanismError):
-        sample(mechanism, (1,), RUNS, known=known)
+        sample_along(known, mechanism, (1,), RUNS)
