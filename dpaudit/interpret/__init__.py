@@ -8,7 +8,6 @@ May import: `language`, `outputs`, `stats`.
 """
 
 from dpaudit.interpret.counted import Counted, Drawn, are_all, counted, lone_outcome, minus_zeros, summed
-from dpaudit.interpret.known_paths import KnownPaths
 from dpaudit.interpret.law import (
     IntervalLaw,
     IntervalLaws,
@@ -24,7 +23,7 @@ from dpaudit.interpret.law import (
 )
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.loss_breakdown import LossTerm, grouped, loss_breakdown
-from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample, sample_along
+from dpaudit.interpret.sample import Outputs, Tally, merged, outcomes, sample
 
 __all__ = [
     "Counted",
@@ -32,7 +31,6 @@ __all__ = [
     "Entry",
     "IntervalLaw",
     "IntervalLaws",
-    "KnownPaths",
     "Law",
     "LawCache",
     "LossTerm",
@@ -55,6 +53,5 @@ __all__ = [
     "of_one_kind",
     "outcomes",
     "sample",
-    "sample_along",
     "summed",
 ]

@@ -23,7 +23,9 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, ParameterError, UsageError
-from dpaudit.interpret import Drawn, KnownPaths, Outputs, Tally, counted, merged, sample_along, summed
+from dpaudit.interpret import Drawn, Outputs, Tally, counted, merged, summed
+from dpaudit.interpret.known_paths import KnownPaths
+from dpaudit.interpret.sample import sample_along
 from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.containers import Container
 from dpaudit.language.relation import plain_records

@@ -15,8 +15,9 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from dpaudit.errors import NondeterministicMechanismError
-from dpaudit.interpret import Outputs, known_paths, sample_along
+from dpaudit.interpret import Outputs, known_paths
 from dpaudit.interpret.known_paths import AGREEING, Known, KnownPaths, Room
+from dpaudit.interpret.sample import sample_along
 from dpaudit.language import Bernoulli, Distribution, Laplace, Mechanism, Softmax, Uniform
 from dpaudit.subjects.target import LARGE_BLOCK, MechanismTarget
 
