@@ -19,6 +19,7 @@ MOST = 1 << 17
 MOST_OF_ALL = 1 << 19
 """The largest size of what is kept of a mechanism when a dataset is added."""
 MOST_DATASETS = 64
+"""Datasets on which the paths of a mechanism are kept."""
 
 
 class Room:
@@ -76,7 +77,7 @@ class Known:
 
     def reached(self, node: object) -> bool:
         """Called when a run has come here; whether it found the same as those before it."""
-        if self._room is None or _is_failure(node):
+        if self._room is None or (_is_failure(node) and not self._seen):
             self.node = node
             return True
         image, content = fingerprint(node), fingerprint(node, every_field=True)

@@ -218,10 +218,12 @@ class Drifting(Mechanism):
         if self.where == "continuation":
             return Bernoulli(0.5).then(lambda _: Bernoulli(0.5 if self.blocks else 0.25))
         value = yield Bernoulli(0.5)
+        if later and self.where == "failure":
+            raise ValueError("later")
         return value, later
 
 
-@pytest.mark.parametrize("where", ["draw", "continuation", "output"])
+@pytest.mark.parametrize("where", ["draw", "continuation", "output", "failure"])
 def test_a_program_that_changes_between_blocks_is_found(where: str) -> None:
     # without known paths each block is right by itself, and nothing compares them
     mechanism, known = Drifting(where=where), Known(Room())

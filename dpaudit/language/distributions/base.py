@@ -145,7 +145,7 @@ class Finite(Distribution):
     @cached_property
     def _positive(self) -> tuple[IntArray, FloatArray]:
         """The places of the values of positive probability, and these probabilities."""
-        # numpy's multinomial gives its last entry the rounding error
+        # of these alone, as numpy's multinomial gives its last entry the rounding error
         probs = self.probs
         possible = np.flatnonzero(probs)
         return possible, probs[possible] / probs.sum()
