@@ -53,11 +53,11 @@ def results(keep: Path) -> dict[Key, dict[str, Any]]:
     return found
 
 
-def run(keys: Sequence[Key], one: Task, given: argparse.Namespace) -> None:
-    """Run the tasks that have not ended, `one(*key)` each; progress on stderr."""
+def run(keys: Sequence[Key], one: Task, given: argparse.Namespace, *, chunk: int = CHUNK) -> None:
+    """Run the tasks that have not ended, `one(*key)` each, so many of a worker kept together; progress on stderr."""
     done = results(given.keep)
     left = [key for key in keys if key not in done][: given.most]
-    chunks = [left[i : i + CHUNK] for i in range(0, len(left), CHUNK)]
+    chunks = [left[i : i + chunk] for i in range(0, len(left), chunk)]
     begun = time.monotonic()
     ended = 0
     # workers import what this process can
@@ -66,7 +66,7 @@ def run(keys: Sequence[Key], one: Task, given: argparse.Namespace) -> None:
     executor = Workers(given.jobs) if given.cluster is None else connected(given.cluster)
     try:
         shared = executor.share(partial(_several, one))
-        for future in as_completed([executor.submit(called, shared, chunk) for chunk in chunks]):
+        for future in as_completed([executor.submit(called, shared, some) for some in chunks]):
             lines = future.result()
             with open(given.keep, "a", encoding="utf-8") as file:
                 file.writelines(lines)

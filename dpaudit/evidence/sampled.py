@@ -122,19 +122,25 @@ def certify(
 def _frozen(
     job: PrivacyJob, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool
 ) -> LearnedEvent:
-    """The event to certify: that of the bit patterns where they count and show more.
+    """The event to certify: the one whose bound is expected to be the largest, of bit patterns too where they count.
 
     Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
     one significantly does: what certifies most may be much rarer, and known worse.
     """
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
-    learner = _learner(state, track)
-    learner.refit()
     if not certify:
+        learner = _learner(state, track)
+        learner.refit()
         chosen = learner.choose_event(epsilon=epsilon, delta=delta)
         if state.refuted or chosen.significant:
             return chosen
-    return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
+    # not that of the larger e-value: if the claim holds, e-values differ by chance
+    learners = [track.learner, track.bits] if state.counted else [track.learner]
+    for learner in learners:
+        learner.refit()
+    alpha = state.shares.final / tests
+    events = [learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=alpha) for learner in learners]
+    return max(events, key=lambda event: event.score)
 
 
 def _learner(state: Sequential, track: Track) -> Learner:

@@ -1375,6 +1375,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "A29b",
+        "which event is certified does not depend on e-values that differ by chance",
+        "dpaudit/evidence/sampled.py",
+        "learners = [track.learner, track.bits] if state.counted else [track.learner]",
+        "learners = [_learner(state, track)]",
+        ("unit/test_sequential.py::test_bits_that_count_take_no_certificate_from_what_shows_more",),
+    ),
+    Mutant(
         "A30",
         "the alternative of a counted batch is a function of earlier samples",
         "dpaudit/evidence/sampled.py",

@@ -107,6 +107,20 @@ def test_for_the_verdict_the_event_that_speaks_most_against_the_claim_is_frozen(
     assert rare & {counts.event.description for found in sharpened for counts in found.sampled}
 
 
+def snapped(dataset: Any, rng: Generator, size: int) -> Any:
+    """ε = 1, with noise on a grid: the bits of the doubles say nothing."""
+    return np.round((sum(dataset) + rng.laplace(size=size)) * 8) / 8
+
+
+def test_bits_that_count_take_no_certificate_from_what_shows_more() -> None:
+    """E-values of a true claim differ by chance; which event is certified must not depend on them."""
+    for seed in range(4):
+        found = audit(snapped, seed=seed, epsilon=1.0, bits=True, certify=True, runs=4_000)
+        (counts,) = found.sampled
+        assert counts.family != "bits", seed
+        assert counts.epsilon_lower > 0.6, seed
+
+
 def test_the_evidence_plot_tells_the_story() -> None:
     found = audit(responses, epsilon=0.5)
     plot, evidence = found.evidence_plot, found.sequential
