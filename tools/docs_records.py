@@ -31,6 +31,7 @@ _ELSEWHERE = {
 """Documents and folders that have no copy, and the page that says the same."""
 _FENCE = re.compile(r"^( {0,3})(```+|~~~+)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)#\s]+)\)")
 _DECISION = re.compile(r"(?<![\w/`(\[])decisions/(\d{4})(?!\d)(?:[\w-]*\.md)?")
 
 
@@ -71,7 +72,7 @@ def relinked(text: str, source: str, page: str, placed: Mapping[str, str]) -> tu
     """A record with its links as they are on the site, and those that lead nowhere, a sentence each.
 
     What has a page is linked to; other files of the repository become their names. `decisions/0014` in running text
-    becomes a link too. Code is left as it is.
+    becomes a link too. Pictures must be under docs/. Code is left as it is.
 
     Args:
         text: the record.
@@ -94,6 +95,12 @@ def relinked(text: str, source: str, page: str, placed: Mapping[str, str]) -> tu
             broken.append(f"{source}: the link to {target} leads nowhere.")
         return label if label.startswith("`") else f"{label} (`{path}`)"
 
+    def picture(match: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[2]))
+        if not path.startswith("docs/") or not (ROOT / path).exists():
+            broken.append(f"{source}: the picture {match[2]} is not under docs/.")
+        return f"![{match[1]}]({posixpath.relpath(path.removeprefix('docs/'), posixpath.dirname(page))})"
+
     def decision(match: re.Match[str]) -> str:
         to = decisions.get(match[1])
         if to is None:
@@ -112,7 +119,7 @@ def relinked(text: str, source: str, page: str, placed: Mapping[str, str]) -> tu
             lines.append(line)
             continue
         parts = re.split(r"(`+[^`]*`+(?!\]))", line)
-        parts[::2] = [_LINK.sub(link, _DECISION.sub(decision, part)) for part in parts[::2]]
+        parts[::2] = [_PICTURE.sub(picture, _LINK.sub(link, _DECISION.sub(decision, part))) for part in parts[::2]]
         lines.append("".join(parts))
     return "\n".join(lines) + "\n", broken
 

@@ -76,6 +76,13 @@ def test_links_of_records_lead_to_pages() -> None:
     )
 
 
+def test_pictures_of_a_record_are_found_from_its_page() -> None:
+    text = "![A page](../docs/_static/report.png) and ![x](report.png)\n"
+    found, broken = docs_records.relinked(text, "benchmarks/x.md", "project/benchmarks/x.md", PLACED)
+    assert "![A page](../../_static/report.png)" in found
+    assert broken == ["benchmarks/x.md: the picture report.png is not under docs/."]
+
+
 def test_links_that_lead_nowhere_are_told() -> None:
     found, broken = docs_records.relinked("[a](nowhere.md) and decisions/0999\n", "X.md", "project/x.md", PLACED)
     assert broken == ["X.md: there is no decision 0999.", "X.md: the link to nowhere.md leads nowhere."]
