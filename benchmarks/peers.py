@@ -317,8 +317,8 @@ CPU seconds after all imports, the median; samples of both datasets together whe
 - DP-Auditorium has a network of its own default size, and searches for datasets too, which is not used here.
 - jax_privacy.auditing is made for scores of canaries: [scores.md](scores.md) compares it there.
 - dp-recorder takes instrumented code and not its outputs: [recorder_bugs.md](recorder_bugs.md) has its own examples.
-- With {SEEDS} seeds a rate of false alarms says little: at α = 0.05 one in nine is no evidence against StatDP, nor is one
-  bound of 45 against dpaudit. [error_rates.md](error_rates.md) has ours over thousands of audits.
+- With {SEEDS} seeds a rate of false alarms says little: at α = 0.05 one in nine is no evidence against StatDP, nor is
+  one bound of 45 against dpaudit. [error_rates.md](error_rates.md) has ours over thousands of audits.
 - dpaudit imports most of what it needs when it is first used: about 1.7 of its CPU seconds.
 - Two tools ran at a time on two cores (DP-Auditorium and jax_privacy beside another measurement).
 - Vectors and mixed outputs (NoisyHist2, SVT3, one of ten) cost dpaudit 10 to 20 times the CPU seconds of the others

@@ -1815,6 +1815,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
     ),
     Mutant(
+        "E15b",
+        "what a fit has counted is not counted again",
+        "dpaudit/adversary/events/learner.py",
+        "            self._fitted = pool\n            self._uncounted = []\n",
+        "            self._fitted = pool\n",
+        ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
+    ),
+    Mutant(
         "E16",
         "extrapolated shares follow the direction",
         "dpaudit/adversary/events/tail_extrapolation.py",

@@ -19,6 +19,10 @@ FOLDS = 4
 """Folds of the samples: learn on some, count on the others."""
 
 
+Entries = tuple[Ints, Ints, Ints, Floats]
+"""Of counts of shape (2, FOLDS, r), those that are not 0: fold, row, dataset · FOLDS + fold, and count."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Some outputs, and how often each occurred.
@@ -37,11 +41,9 @@ class Block:
         return self.values.shape[1:] if isinstance(self.values, np.ndarray) else None
 
     @cached_property
-    def entries(self) -> tuple[Ints, Ints, Ints, Floats]:
-        """The nonzero entries of `times`: fold, row, dataset · FOLDS + fold, and count; four arrays of equal length."""
-        flat = self.times.reshape(2 * FOLDS, -1)
-        group, row = np.nonzero(flat)
-        return group % FOLDS, row, group, flat[group, row].astype(np.float64)
+    def entries(self) -> Entries:
+        """The nonzero entries of `times`."""
+        return _entries(self.times)
 
     def reals(self, which: int) -> Floats:
         """The reals of one dataset (0 or 1), shape (r, *d)."""
@@ -75,17 +77,10 @@ class Atoms:
         return Block(list(self._places), self._times[:, :, : len(self._places)].copy())
 
 
-def capped(blocks: Iterable[Block], most: int) -> list[Block]:
-    """Blocks, each of one dataset, until each dataset has `most` outputs."""
-    kept: list[Block] = []
-    room = [most, most]
-    for block in blocks:
-        which = int(block.times[1].any())
-        if room[which] > 0:
-            take = min(room[which], len(block.values))
-            kept.append(Block(block.values[:take], block.times[:, :, :take]))
-            room[which] -= take
-    return kept
+def _entries(times: Ints) -> Entries:
+    flat = times.reshape(2 * FOLDS, -1)
+    group, row = np.nonzero(flat)
+    return group % FOLDS, row, group, flat[group, row].astype(np.float64)
 
 
 def joined(blocks: Iterable[Block], most: int) -> list[Block]:
@@ -132,6 +127,11 @@ class Sample:
         together = [_one(list(group)) for _, group in groupby(blocks, key=lambda block: block.shape)]
         columns = np.vstack([encoder.encode(block.values) for block in together])
         return cls(encoder, columns, np.concatenate([block.times for block in together], axis=2))
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The nonzero entries of `times`."""
+        return _entries(self.times)
 
     @property
     def fewest(self) -> int:

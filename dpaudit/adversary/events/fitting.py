@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dpaudit.adversary.events.bits import Bits, most_floats
-from dpaudit.adversary.events.blocks import FOLDS, Block, Sample, capped
+from dpaudit.adversary.events.blocks import FOLDS, Block, Sample
 from dpaudit.adversary.events.classifiers import linear, mean_linear, table, trees
 from dpaudit.adversary.events.keyed import Keyed, varies
 from dpaudit.adversary.events.mixed import Mixed
@@ -16,8 +16,6 @@ from dpaudit.adversary.events.scales import Scale, cut
 from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
 from dpaudit.outputs.parts import has_names
 
-FITTED = 400_000
-"""Samples per dataset used to learn weights and trees."""
 BOOSTED_FROM = 1_000
 """With fewer samples per dataset, trees fit only noise."""
 FEATURED_ATOMS = 12
@@ -35,7 +33,7 @@ EXAMINED = 20_000
 def fitted(
     atoms: Block, rows: Sequence[Block], *, log_ratio: Callable[[Floats], Floats] | None, bits: bool
 ) -> list[Scale]:
-    """Scales for some samples, learned on at most FITTED samples per dataset, still without hits.
+    """Scales for some samples, with their hits.
 
     Args:
         atoms: all outputs that are counted individually.
@@ -43,8 +41,7 @@ def fitted(
         log_ratio: the mechanism's own ln(density under D / density under D′).
         bits: only scales of the bits of doubles.
     """
-    some = capped(rows, FITTED)
-    blocks = [atoms, *some] if len(atoms.values) else some
+    blocks = [atoms, *rows] if len(atoms.values) else rows
     if bits:
         return _bits(blocks)
     scales: list[Scale] = []
@@ -56,7 +53,7 @@ def fitted(
     if shapes & {(), (1,), None} or numbers >= NUMBERS:
         plain = Numbers()
         scales += cut(Sample.of(plain, blocks), "half-line", Column(plain), both=True, binned=True, unscored=True)
-    encoder = _encoder(atoms, some, shapes)
+    encoder = _encoder(atoms, rows, shapes)
     if encoder is not None and encoder.names:
         scales += _features(Sample.of(encoder, blocks))
     return scales

@@ -31,7 +31,7 @@ from dpaudit.adversary.events.candidates import (
     unions,
 )
 from dpaudit.adversary.events.event import Event
-from dpaudit.adversary.events.fitting import EXAMINED, FITTED, fitted
+from dpaudit.adversary.events.fitting import EXAMINED, fitted
 from dpaudit.adversary.events.mixed import hidden_texts, unread
 from dpaudit.adversary.events.optimistic_bound import (
     CHOICE,
@@ -352,12 +352,11 @@ class Learner:
         pool = sum(self._kept)
         if growth is None:
             growth = REFIT if pool < LATE else REFIT_LATE
-        # beyond twice the rows that can be used there is nothing new to learn
-        if pool >= growth * self._fitted and (self._fitted < 4 * FITTED or not self._rows):
+        if pool >= growth * self._fitted:
             with one_thread():
                 self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)
             self._fitted = pool
-            self._uncounted = [atoms, *self._rows] if len(atoms.values) else list(self._rows)
+            self._uncounted = []
         # counting on a scale takes as long for a few outputs as for a few thousand
         for block in joined(self._uncounted, CHUNK):
             count(self._scales, block)

@@ -49,21 +49,15 @@ class Scale:
     unscored: bool
     stepped: bool = False
 
-    def add(self, block: Block, columns: Floats) -> None:
-        """Count outputs, given as rows of the axis's encoder; those without a score are ignored."""
+    def add(self, counted: Block | Sample, scores: Sequence[Floats]) -> None:
+        """Count outputs, given the scores of all of them for each fold; those without a score are ignored."""
         cells = len(self.edges) + 1
-        fold, row, group, number = block.entries
+        fold, row, group, number = counted.entries
         # NaN sorts above every edge, into an extra cell that is dropped
-        at = np.full(len(row), cells)
-        places: dict[int, Ints] = {}
-        for k, member in enumerate(self.members):
+        at = np.empty(len(row), dtype=np.int64)
+        for k, of_its in enumerate(scores):
             of_fold = fold == k
-            if member.rowwise:
-                at[of_fold] = self._cells(member.of(columns[row[of_fold]]))
-                continue
-            if id(member) not in places:
-                places[id(member)] = self._cells(member.of(columns))
-            at[of_fold] = places[id(member)][row[of_fold]]
+            at[of_fold] = self._cells(of_its[row[of_fold]])
         counts = np.bincount(group * (cells + 1) + at, weights=number, minlength=2 * FOLDS * (cells + 1))
         self.hits[:] += counts.reshape(2, FOLDS, cells + 1)[:, :, :cells]
 
@@ -76,34 +70,40 @@ def cut(
     sample: Sample, family: str, axis: Axis, members: tuple[Axis, ...] | None = None, *, cost: float = 0.0,
     both: bool = False, binned: bool = False, unscored: bool = False, stepped: bool = False,
 ) -> list[Scale]:
-    """An axis cut into cells by the scores of a sample, still without hits; empty if no output has a score."""
+    """An axis cut into cells by the scores of a sample, with the sample's hits; empty if no output has a score."""
+    folds = members or (axis,) * FOLDS
+    scores = _scored(sample.columns, sample.times, folds)
     if members is None:
-        scores, weights = axis.of(sample.columns), sample.times.sum(axis=(0, 1))
+        every, weights = scores[0], sample.times.sum(axis=(0, 1))
     else:
-        scores, weights = _of_folds(sample, members)
-    known = ~np.isnan(scores) & (weights > 0)
+        times = sample.times.sum(axis=0)
+        every = np.concatenate([of_its[some > 0] for of_its, some in zip(scores, times, strict=True)])
+        weights = np.concatenate([some[some > 0] for some in times])
+    known = ~np.isnan(every) & (weights > 0)
     if not known.any():
         return []
-    edges = cuts(scores[known], weights[known])
+    edges = cuts(every[known], weights[known])
     hits = np.zeros((2, FOLDS, len(edges) + 1))
-    return [Scale(family, axis, members or (axis,) * FOLDS, edges, hits, cost, both, binned, unscored, stepped)]
+    scale = Scale(family, axis, folds, edges, hits, cost, both, binned, unscored, stepped)
+    scale.add(sample, scores)
+    return [scale]
 
 
-def _of_folds(sample: Sample, members: Sequence[Axis]) -> tuple[Floats, Ints]:
-    """The scores of every fold's rows by its member, and the counts of these rows in the fold."""
-    scores, weights = [], []
+def _scored(columns: Floats, times: Ints, members: Sequence[Axis]) -> list[Floats]:
+    """The scores of all rows for each fold, by its member; of slow members NaN for the rows of other folds."""
+    found: list[Floats] = []
     whole: dict[int, Floats] = {}
     for fold, member in enumerate(members):
-        times = sample.times[:, fold].sum(axis=0)
-        some = times > 0
         if member.rowwise:
-            scores.append(member.of(sample.columns[some]))
+            some = times[:, fold].any(axis=0)
+            scores = np.full(len(columns), np.nan)
+            scores[some] = member.of(columns[some])
         else:
             if id(member) not in whole:
-                whole[id(member)] = member.of(sample.columns)
-            scores.append(whole[id(member)][some])
-        weights.append(times[some])
-    return np.concatenate(scores), np.concatenate(weights)
+                whole[id(member)] = member.of(columns)
+            scores = whole[id(member)]
+        found.append(scores)
+    return found
 
 
 def count(scales: Iterable[Scale], block: Block) -> None:
@@ -113,7 +113,7 @@ def count(scales: Iterable[Scale], block: Block) -> None:
         encoder = scale.axis.encoder
         if id(encoder) not in rows:
             rows[id(encoder)] = encoder.encode(block.values)
-        scale.add(block, rows[id(encoder)])
+        scale.add(block, _scored(rows[id(encoder)], block.times, scale.members))
 
 
 def cuts(scores: Floats, weights: Ints) -> Floats:
