@@ -17,7 +17,7 @@ from dpaudit.interpret import Outputs, sample
 from dpaudit.language import BOTTOM, Bernoulli, Laplace, Mechanism, Program
 from dpaudit.outputs.columns import Column, Numbers
 
-BATCHES = (5, 1, 1, 40, 300, 700, 1_000, 100)
+BATCHES = (5, 1, 1, 40, 300, 700, 1_000, 200)
 """The last one is too small for a new fit: it is counted by the scales of the one before."""
 
 
