@@ -271,7 +271,6 @@ def write() -> None:
     """The page."""
     done = kept()
     settings = NEWLINE.join(f"- {tool.name} {tool.version}" for tool in TOOLS.values() if tool.version)
-    # what is the same in all rows is said once
     PAGE.write_text(
         f"""# dpaudit beside other auditors
 
@@ -310,6 +309,8 @@ CPU seconds after all imports, the median; samples of both datasets together whe
   papers of DP-Sniper and StatDP, with pairs on which their authors or we found most.
 - DP-Sniper's own defaults are 232 million samples of each dataset, where its bounds are much better
   ([corpus.md](corpus.md) has them). Its events have a probability of 0.01, whatever the number of samples.
+- The 30 codes are whole numbers to all, in whose order DP-Sniper, Delta-Siege, DP-Auditorium and jax_privacy look for
+  something that is not there.
 - StatDP gets a number that its authors use in place of the output of sparse vector techniques and histograms, so it
   is told where to look. It has no bound.
 - Delta-Siege's strength is one event against a whole (ε, δ) curve, and bits of floating-point noise; neither plays a
