@@ -2,7 +2,7 @@
 
 Samples of each dataset, in tenths: 1.5 to train on in each order of the pair, 1.5 for the threshold (of one dataset in
 each order), 1 to compare the two orders in each of them, 3.5 for the bound. It trains in as many steps as by default:
-with batches of its default size an epoch would have two and not 107, and one classifier in three was of no use.
+with batches of its default size an epoch would have two and not 107, too few for its classifier to converge.
 """
 
 from __future__ import annotations
