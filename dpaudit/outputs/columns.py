@@ -36,6 +36,9 @@ Values = Floats | Sequence[Outcome]
 """Real outputs, shape (r, *d), or r outcomes of any kind. The encoding of an outcome must not depend on this form, nor
 on the other outcomes, because an event must not either."""
 
+Rows = IntArray | slice
+EVERY = slice(None)
+
 MOST_COORDINATES = 256
 """Up to this many coordinates of a vector all get columns: a regression on thousands takes minutes and gigabytes."""
 KEPT_COORDINATES = 32
@@ -75,6 +78,11 @@ class Encoder(ABC):
     def totals(self) -> tuple[int, ...]:
         """The few single columns that describe the whole output."""
         return ()
+
+    @property
+    def distinct(self) -> tuple[int, ...]:
+        """Columns that are not monotone functions of another one, which trees could not tell from it."""
+        return tuple(range(len(self.names)))
 
     readable: ClassVar[bool] = False
     """Whether a threshold on one column is preferred to a learned score, or to a list of outputs, of equal evidence."""
@@ -183,6 +191,12 @@ class Vectors(Encoder):
     def totals(self) -> tuple[int, ...]:
         return tuple(range(7 * self.size, 7 * self.size + 8))
 
+    @property
+    def distinct(self) -> tuple[int, ...]:
+        # the first difference is the first coordinate; squashed columns are monotone
+        d = self.size
+        return (*range(d), *range(d + 1, 2 * d), *range(4 * d, 7 * d + 8))
+
     def encode(self, values: Values) -> Floats:
         whole = _rows(values, self.length)
         rows = whole[:, self.kept] if self.kept else whole
@@ -210,12 +224,10 @@ class Axis(ABC):
     """One score for every output; NaN if it has none."""
 
     encoder: Encoder
-    rowwise: ClassVar[bool] = False
-    """Whether scoring a subset of the rows gives exactly the same scores, and saves time."""
 
     @abstractmethod
-    def of(self, columns: Floats) -> Floats:
-        """Scores, shape (r,), of encoded rows."""
+    def of(self, columns: Floats, rows: Rows = EVERY) -> Floats:
+        """Scores, shape (r,), of all or some encoded rows; the score of a row depends on no other row."""
 
     def scores(self, values: Values) -> Floats:
         """Scores of outputs, shape (r,)."""
@@ -243,8 +255,8 @@ class Column(Axis):
     encoder: Encoder
     column: int = 0
 
-    def of(self, columns: Floats) -> Floats:
-        return columns[:, self.column]
+    def of(self, columns: Floats, rows: Rows = EVERY) -> Floats:
+        return columns[rows, self.column]
 
     @property
     def name(self) -> str:
@@ -273,12 +285,13 @@ class Linear(Axis):
     weights: tuple[float, ...]
     bias: float
 
-    def of(self, columns: Floats) -> Floats:
+    def of(self, columns: Floats, rows: Rows = EVERY) -> Floats:
         # element by element: a matrix product may round differently for another number of rows
-        scores, size = np.full(len(columns), self.bias), np.full(len(columns), abs(self.bias))
+        length = len(columns) if isinstance(rows, slice) else len(rows)
+        scores, size = np.full(length, self.bias), np.full(length, abs(self.bias))
         with np.errstate(invalid="ignore", over="ignore"):
             for column, weight in zip(self.columns, self.weights, strict=True):
-                term = weight * columns[:, column]
+                term = weight * columns[rows, column]
                 scores += term
                 size += np.abs(term)
         return coarse(scores, size)
@@ -322,7 +335,6 @@ class Boosted(Axis):
     columns: tuple[int, ...]
     models: tuple[Classifier, ...] = field(compare=False)
     digest: str = ""
-    rowwise: ClassVar[bool] = True
 
     @classmethod
     def on(cls, encoder: Encoder, columns: tuple[int, ...], models: Sequence[Classifier], rows: Floats) -> Boosted:
@@ -331,7 +343,8 @@ class Boosted(Axis):
         scores = np.round(made.of(rows), 9) + 0.0
         return cls(encoder, columns, tuple(models), hashlib.sha256(scores.tobytes()).hexdigest())
 
-    def of(self, columns: Floats) -> Floats:
+    def of(self, columns: Floats, rows: Rows = EVERY) -> Floats:
+        columns = columns[rows]
         if not len(columns):
             return np.empty(0)
         used = columns if len(self.columns) == columns.shape[1] else columns[:, self.columns]
@@ -360,9 +373,9 @@ class Table(Axis):
     """Ascending."""
     points: tuple[float, ...]
 
-    def of(self, columns: Floats) -> Floats:
+    def of(self, columns: Floats, rows: Rows = EVERY) -> Floats:
         known, points = np.asarray(self.values), np.asarray(self.points)
-        keys = columns[:, self.column]
+        keys = columns[rows, self.column]
         at = np.clip(np.searchsorted(known, keys), 0, len(known) - 1)
         return np.where(known[at] == keys, points[at], np.nan)
 

@@ -35,7 +35,9 @@ Method = Literal["score", "clopper_pearson"]
 
 _BERGER_BOOS_SHARE = 1e-3  # as in `score_test.rejects`
 _NORMAL_FROM = 1e4  # binomial variances from which the normal critical value is precise enough for a power
-_RESOLUTION = 1e-4  # of critical values and of epsilons, relative
+_CLOSE = 0.01  # relative distance from the normal quantile at which a critical value is sought first
+_THRESHOLD_RESOLUTION = 1e-3  # of critical values, relative
+_RESOLUTION = 1e-4  # of epsilons, relative
 
 
 def rejection_probability(
@@ -272,12 +274,18 @@ def _typical_region(
         region = Region(n, m, ratio, delta, threshold)
         return supremum(region, ratio, delta, segment, level=level) <= level
 
-    low, high = quantile / 2, quantile
-    while not admissible(high):
-        low, high = high, 1.2 * high
-        if high > 100 * quantile:  # T is bounded on these counts: no region is small enough
-            return None
-    while high - low > _RESOLUTION * high:
+    # the normal quantile is nearly always close
+    width = _CLOSE * quantile
+    low = high = quantile
+    if admissible(quantile):
+        while admissible(low := max(low - width, quantile / 2)) and low > quantile / 2:
+            high, width = low, 2 * width
+    else:
+        while not admissible(high := high + width):
+            low, width = high, 2 * width
+            if high > 100 * quantile:  # T is bounded on these counts: no region is small enough
+                return None
+    while high - low > _THRESHOLD_RESOLUTION * high:
         middle = (low + high) / 2
         if admissible(middle):
             high = middle

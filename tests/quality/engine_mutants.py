@@ -1719,8 +1719,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "E4",
         "a linear score has its bias",
         "dpaudit/outputs/columns.py",
-        "scores, size = np.full(len(columns), self.bias)",
-        "scores, size = np.full(len(columns), 0.0)",
+        "scores, size = np.full(length, self.bias)",
+        "scores, size = np.full(length, 0.0)",
         ("unit/test_features.py::test_what_does_not_fit_has_no_score",),
     ),
     Mutant(
@@ -1825,9 +1825,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E16",
         "extrapolated shares follow the direction",
-        "dpaudit/adversary/events/tail_extrapolation.py",
-        "return some.swapped() if reverse else some",
-        "return some",
+        "dpaudit/adversary/events/candidates.py",
+        "predicted.swapped() if backwards else predicted",
+        "predicted",
         ("unit/test_tail_extrapolation.py::test_an_extrapolation_is_for_the_dataset_on_which_an_event_is_more_likely",),
     ),
     Mutant(

@@ -135,8 +135,10 @@ def test_prices_on_a_stepped_scale() -> None:
     )
     found = Candidates()
     threshold_events(found, scale)
-    offered = zip(found.left, found.right, found.reverse, found.cost, found.most_rare, strict=True)
-    below = {bool(reverse[0]): (cost, rare) for x, _, reverse, cost, rare in offered if x.tolist() == [1, 2, 2, 8]}
+    below = {
+        group.reverse: (np.asarray(group.cost), np.asarray(group.most_rare))
+        for group in found.groups if group.left.tolist() == [1, 2, 2, 8]
+    }
     cost, rare = below[False]
     assert cost.tolist() == [0.5 - UNREACHED, 0.5, 0.5, 0.5]
     assert rare.tolist() == pytest.approx([0.0, math.log(3), math.log(3), math.log(4)])

@@ -16,7 +16,7 @@ import pytest
 
 from dpaudit.adversary.events.mixed import Mixed
 from dpaudit.language import BOTTOM
-from dpaudit.outputs.columns import Column, Density, Encoder, Linear, Numbers, Table, Vectors, as_number, flat
+from dpaudit.outputs.columns import Column, Density, Encoder, Linear, Numbers, Table, Values, Vectors, as_number, flat
 
 ROWS = np.random.default_rng(0).normal(size=(50, 3))
 TUPLES = [tuple(row) for row in ROWS.tolist()]
@@ -153,3 +153,20 @@ def test_of_long_vectors_those_coordinates_are_looked_at_that_tell_most() -> Non
     assert columns[:, encoder.names.index("sum")] == pytest.approx(left.sum(axis=1))
     # one at a time as all together
     assert np.array_equal(encoder.encode(left[:1]), columns[:1])
+
+
+def test_only_monotone_copies_are_not_distinct() -> None:
+    """Rows in the order of some distinct column are in order in every other column: trees lose nothing without it."""
+    rng = np.random.default_rng(20)
+    rows = rng.laplace(size=(400, 4))
+    tuples = [(float(a), "⊥" if b > 0 else float(b), None if c > 1 else float(c)) for a, b, c, _ in rows]
+    encoded: list[tuple[Encoder, Values]] = [(Vectors.of(rows[:200], rows[200:]), rows), (Mixed.of(tuples), tuples)]
+    for encoder, values in encoded:
+        columns = encoder.encode(values)
+        others = sorted(set(range(len(encoder.names))) - set(encoder.distinct))
+        assert others
+        for j in others:
+            in_order = (
+                np.diff(columns[np.lexsort((columns[:, j], columns[:, i])), j]) >= -1e-12 for i in encoder.distinct
+            )
+            assert any(steps.all() for steps in in_order), encoder.names[j]

@@ -9,6 +9,8 @@ import pytest
 from numpy.random import default_rng
 from scipy import stats
 
+from dpaudit.adversary.events.candidates import Candidates, Group, Offers
+from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.optimistic_bound import predicted_bound
 from dpaudit.adversary.events.tail_extrapolation import Prediction, predict
 from dpaudit.stats import score_test
@@ -126,10 +128,22 @@ def test_sides_that_hardly_overlap_are_extrapolated_too() -> None:
 def test_an_extrapolation_is_for_the_dataset_on_which_an_event_is_more_likely() -> None:
     left, right = np.cumsum([2.0, 5.0, 9.0, 30.0]), np.cumsum([1.0, 1.0, 3.0, 10.0])
     found = predict(left, right, (1_000, 2_000))
-    some = np.array([0, 2])
-    ahead, back = found.of(some, reverse=False), found.of(some, reverse=True)
-    assert (ahead.left > ahead.right).all()
-    assert (ahead.left == found.left[some]).all()
-    assert (back.left == ahead.right).all()
-    assert (back.right == ahead.left).all()
-    assert (back.error == ahead.error).all()
+    candidates = Candidates()
+    for reverse in (False, True):
+        # the first group has no prediction
+        candidates.offer(Group(left[:2], right[:2], reverse, 0.0, "atoms", lambda _: Event()))
+        candidates.offer(Group(left, right, reverse, 0.0, "half-line", lambda _: Event(), predicted=found))
+    offered: list[Offers] = []
+
+    def score(of: Offers) -> tuple[np.ndarray, np.ndarray]:
+        offered.append(of)
+        return of.x, of.y
+
+    candidates.best((1_000, 2_000), score)
+    ahead, back = (of.predicted for of in offered)
+    assert np.isnan(ahead.error[:2]).all()
+    assert (ahead.left[2:] > ahead.right[2:]).all()
+    assert (ahead.left[2:] == found.left).all()
+    assert np.array_equal(back.left, ahead.right, equal_nan=True)
+    assert np.array_equal(back.right, ahead.left, equal_nan=True)
+    assert np.array_equal(back.error, ahead.error, equal_nan=True)

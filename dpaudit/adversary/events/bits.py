@@ -53,9 +53,8 @@ class Bits(Encoder):
         return tuple(_PER_NUMBER * i for i in range(self.places))
 
     def encode(self, values: Values) -> Floats:
-        numbers = _floats(values, self.places)
-        blocks = [_columns(numbers[:, i]) for i in range(self.places)]
-        return np.hstack(blocks) if blocks else np.empty((len(values), 0))
+        columns = _columns(_floats(values, self.places))
+        return columns.reshape(len(values), self.places * _PER_NUMBER)
 
 
 def lowest_set_bit(numbers: Floats) -> IntArray:
@@ -67,16 +66,19 @@ def lowest_set_bit(numbers: Floats) -> IntArray:
 
 
 def _columns(numbers: Floats) -> Floats:
+    """The columns of every float, shape (*numbers.shape, columns)."""
     known = ~np.isnan(numbers)
     filled = np.where(known, numbers, 0.0)
-    lowest = lowest_set_bit(filled).astype(np.float64)
     mantissa, exponent = np.frexp(filled)
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)
-    own = np.where(whole == 0, _ZERO, exponent).astype(np.float64)
+    columns = np.empty((*numbers.shape, _PER_NUMBER))
+    columns[..., 0] = lowest = lowest_set_bit(filled)
+    columns[..., 2] = own = np.where(whole == 0, int(_ZERO), exponent)
     # both exponents lie within ±2100
-    code = own * 10_000 + lowest
-    low = [((whole >> k) & 1).astype(np.float64) for k in range(LOW_BITS)]
-    columns = np.column_stack([lowest, code, own, lowest - own + 53, *low])
+    columns[..., 1] = own * 10_000 + lowest
+    columns[..., 3] = lowest - own + 53
+    for k in range(LOW_BITS):
+        columns[..., 4 + k] = (whole >> k) & 1
     columns[~known] = -1e4
     return columns
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 
@@ -123,8 +122,7 @@ class Sample:
     @classmethod
     def of(cls, encoder: Encoder, blocks: Sequence[Block]) -> Sample:
         """All blocks (at least one), encoded."""
-        # in order, consecutive blocks of the same shape together
-        together = [_one(list(group)) for _, group in groupby(blocks, key=lambda block: block.shape)]
+        together = joined(blocks, sum(len(block.values) for block in blocks))
         columns = np.vstack([encoder.encode(block.values) for block in together])
         return cls(encoder, columns, np.concatenate([block.times for block in together], axis=2))
 

@@ -7,8 +7,10 @@ union are those of fresh samples, except for the choice among the few unions of 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -74,46 +76,43 @@ BoundFunction = Callable[[Floats, int, Floats, int], Floats]
 
 
 @dataclass
+class Group:
+    """Some events of one kind in one direction, counted.
+
+    Args:
+        left, right: hits under D and D′, shape (k,).
+        reverse: whether they are more likely under D′.
+        cost: nats for the choice, one number or shape (k,).
+        family: how they were learned.
+        make: returns the i-th event.
+        most_rare: the most that the rarity of each may cost, one number or shape (k,).
+        predicted: their shares in fresh samples, if known.
+        nested: whether they are threshold events of a scale: the rare ones can be predicted from the others.
+        plain: as in `Offers`.
+    """
+
+    left: Floats
+    right: Floats
+    reverse: bool
+    cost: Floats | float
+    family: str
+    make: Callable[[int], Event]
+    most_rare: Floats | float = math.inf
+    predicted: Prediction | None = None
+    nested: bool = False
+    plain: bool = False
+
+
+@dataclass
 class Candidates:
     """The counts of many events under D and D′, and a way to construct each."""
 
-    left: list[Floats] = field(default_factory=list)
-    right: list[Floats] = field(default_factory=list)
-    cost: list[Floats] = field(default_factory=list)
-    most_rare: list[Floats] = field(default_factory=list)
-    reverse: list[BoolArray] = field(default_factory=list)
-    predicted: list[Prediction] = field(default_factory=list)
-    nested: list[bool] = field(default_factory=list)
-    plain: list[BoolArray] = field(default_factory=list)
-    makers: list[tuple[int, Callable[[int], Event], str]] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
 
-    def offer(
-        self, left: Floats, right: Floats, reverse: bool, cost: Floats | float, family: str,
-        make: Callable[[int], Event], *, most_rare: Floats | float = math.inf, predicted: Prediction | None = None,
-        nested: bool = False, plain: bool = False,
-    ) -> None:
-        """Add some events of one kind; `make(i)` returns the i-th, whose rarity costs at most `most_rare`.
-
-        If they are `nested` threshold events of a scale, the rare ones can be predicted from the others.
-        """
-        if len(left):
-            self.nested.append(nested)
-            self.plain.append(np.full(len(left), plain))
-            self.predicted.append(predicted or Prediction.nothing(len(left)))
-            self.left.append(left)
-            self.right.append(right)
-            self.cost.append(np.broadcast_to(cost, (len(left),)))
-            self.most_rare.append(np.broadcast_to(most_rare, (len(left),)))
-            self.reverse.append(np.full(len(left), reverse))
-            self.makers.append((len(left), make, family))
-
-    def at(self, index: int) -> tuple[Event, str]:
-        """The event with this index, and its family."""
-        for size, make, family in self.makers:
-            if index < size:
-                return make(index), family
-            index -= size
-        raise IndexError(index)
+    def offer(self, group: Group) -> None:
+        """Add some events."""
+        if len(group.left):
+            self.groups.append(group)
 
     def predict(self, sizes: tuple[int, int], optimistic: BoundFunction) -> None:
         """Predict the threshold events of the few scales with the largest optimistic bounds; this is slow.
@@ -123,14 +122,15 @@ class Candidates:
             optimistic: optimistic bounds of nested events.
         """
         guarantees: list[tuple[float, int]] = []
-        for at, nested in enumerate(self.nested):
-            if nested:
-                samples = ((self.left[at], sizes[0]), (self.right[at], sizes[1]))
-                (x, n), (y, m) = samples[::-1] if self.reverse[at][0] else samples
+        for at, group in enumerate(self.groups):
+            if group.nested:
+                samples = ((group.left, sizes[0]), (group.right, sizes[1]))
+                (x, n), (y, m) = samples[::-1] if group.reverse else samples
                 guarantees.append((float(optimistic(x, n, y, m).max()), at))
         for guarantee, at in sorted(guarantees, reverse=True)[:PREDICTED]:
             if guarantee > 0:
-                self.predicted[at] = predict(self.left[at], self.right[at], sizes)
+                group = self.groups[at]
+                group.predicted = predict(group.left, group.right, sizes)
 
     def best(self, sizes: tuple[int, int], score: ScoreFunction) -> list[Chosen]:
         """The event with the highest score in each direction, ties broken by the second score; the better one first.
@@ -140,31 +140,50 @@ class Candidates:
         Args:
             sizes: numbers of samples of D and D′.
         """
-        if not self.left:
-            return []
-        left, right = np.concatenate(self.left), np.concatenate(self.right)
-        reverse, cost = np.concatenate(self.reverse), np.concatenate(self.cost)
-        rare = np.minimum(rarity((left + right) / sum(sizes)), np.concatenate(self.most_rare))
-        predicted, plain = Prediction.joined(self.predicted), np.concatenate(self.plain)
-        best: list[tuple[float, float, int]] = []
+        best: list[tuple[float, float, Group, int]] = []
         for backwards in (False, True):
-            where = np.flatnonzero(reverse == backwards)
-            if not len(where):
+            groups = [group for group in self.groups if group.reverse == backwards]
+            if not groups:
                 continue
-            samples = ((left[where], sizes[0]), (right[where], sizes[1]))
-            (x, n), (y, m) = samples[::-1] if backwards else samples
-            prediction = predicted.of(where, reverse=backwards)
-            first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction, plain[where]))
+            first, second = score(_offers(groups, sizes, backwards=backwards))
             at = int(np.lexsort((second, first))[-1])
-            best.append((float(first[at]), float(second[at]), int(where[at])))
+            ends = list(accumulate(len(group.left) for group in groups))
+            which = bisect_right(ends, at)
+            group = groups[which]
+            best.append((float(first[at]), float(second[at]), group, at - ends[which] + len(group.left)))
         # of equal ones the first stays first
         best.sort(key=lambda key: key[:2], reverse=True)
         return [
             Chosen(
-                *self.at(index), bool(reverse[index]), (round(float(left[index])), round(float(right[index]))), first
+                group.make(i), group.family, group.reverse,
+                (round(float(group.left[i])), round(float(group.right[i]))), first,
             )
-            for first, _, index in best
+            for first, _, group, i in best
         ]
+
+
+def _offers(groups: Sequence[Group], sizes: tuple[int, int], *, backwards: bool) -> Offers:
+    """All events of some groups of one direction, one group after the other."""
+    lengths = [len(group.left) for group in groups]
+    left, right = (np.concatenate([one.left for one in groups]), np.concatenate([one.right for one in groups]))
+    rare = np.minimum(rarity((left + right) / sum(sizes)), _each([one.most_rare for one in groups], lengths))
+    predicted = Prediction.joined([one.predicted for one in groups], lengths)
+    samples = ((left, sizes[0]), (right, sizes[1]))
+    (x, n), (y, m) = samples[::-1] if backwards else samples
+    return Offers(
+        x, n, y, m, _each([one.cost for one in groups], lengths), rare,
+        predicted.swapped() if backwards else predicted, np.repeat([one.plain for one in groups], lengths),
+    )
+
+
+def _each(values: Sequence[Floats | float], lengths: Sequence[int]) -> Floats:
+    """One number for every event: those of each group, or the same for all of it."""
+    alike = [0.0 if isinstance(value, np.ndarray) else value for value in values]
+    every: Floats = np.repeat(np.array(alike, dtype=np.float64), lengths)
+    for value, end in zip(values, accumulate(lengths), strict=True):
+        if isinstance(value, np.ndarray):
+            every[end - len(value) : end] = value
+    return every
 
 
 @dataclass(frozen=True)
@@ -197,9 +216,9 @@ def threshold_events(candidates: Candidates, scale: Scale) -> None:
         for reverse in (False, True):
             cost, most_rare = _stepped(scale, hits, top, reverse) if scale.stepped else (scale.cost, math.inf)
             if scale.both or reverse != top:
-                candidates.offer(
+                candidates.offer(Group(
                     hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True, plain=plain
-                )
+                ))
 
 
 def unions(candidates: Candidates, scale: Scale, atoms: Block, sizes: tuple[int, int]) -> None:
@@ -267,7 +286,7 @@ def _shrunk_sets(
         predicted = predicted.swapped() if reverse else predicted
         # the order was learned on all samples, so its own counts would be biased
         counts = (predicted.left * sizes[0], predicted.right * sizes[1])
-        candidates.offer(counts[0], counts[1], reverse, cost, "atoms", made, predicted=predicted)
+        candidates.offer(Group(counts[0], counts[1], reverse, cost, "atoms", made, predicted=predicted))
 
 
 def readable(event: Event, scales: Iterable[Scale], values: Sequence[Hashable]) -> Event:
@@ -343,7 +362,7 @@ def _thresholds_with_atoms(
                 return _on_axis(scale, (ray(i),), joined)
 
             counts = hits + extra
-            candidates.offer(counts[0], counts[1], reverse, scale.cost + JOINED, scale.family, make)
+            candidates.offer(Group(counts[0], counts[1], reverse, scale.cost + JOINED, scale.family, make))
 
 
 def _by_ratio(
@@ -385,7 +404,8 @@ def _by_ratio(
         def made(i: int, levels: Floats = levels, leaning: Floats = leaning) -> Event:
             return make(np.flatnonzero(leaning <= levels[i]))
 
-        candidates.offer(np.where(at >= 0, x[at], 0.0), np.where(at >= 0, y[at], 0.0), reverse, cost, family, made)
+        left, right = (np.where(at >= 0, of_its[at], 0.0) for of_its in (x, y))
+        candidates.offer(Group(left, right, reverse, cost, family, made))
 
 
 def _grouped(weights: Floats, most: int) -> Ints:

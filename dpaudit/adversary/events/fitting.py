@@ -101,7 +101,7 @@ def _features(sample: Sample) -> list[Scale]:
         # few but informative columns: cheap enough to leave out one fold at a time
         scales += _boosted(sample, "boosting", encoder.totals, FOLDS)
     cost = learned + LEARNED if encoder.readable else 2 * LEARNED
-    return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2, cost=cost)
+    return scales + _boosted(sample, "boosting", encoder.distinct, 2, cost=cost)
 
 
 def _bits(blocks: Sequence[Block]) -> list[Scale]:

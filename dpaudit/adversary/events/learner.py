@@ -260,13 +260,12 @@ class Learner:
         n, m = self._kept
         if not min(n, m):
             return np.empty(0)
-        candidates = self._candidates()
-        if not candidates.left:
+        groups = self._candidates().groups
+        if not groups:
             return np.empty(0)
-        reverse = np.concatenate(candidates.reverse)
-        hits = np.where(reverse, np.concatenate(candidates.left), np.concatenate(candidates.right))
+        shares = [(group.left, n) if group.reverse else (group.right, m) for group in groups]
         # many events have the same share
-        hits, sizes = (a for a in np.unique(np.stack([hits, np.where(reverse, n, m)]), axis=1))
+        hits, sizes = np.unique(np.hstack([(hits, np.full(len(hits), size)) for hits, size in shares]), axis=1)
         limits: Floats = np.where(hits >= sizes, 1.0, special.betaincinv(hits + 1, np.maximum(sizes - hits, 1), 0.95))
         return limits
 

@@ -111,6 +111,11 @@ class Mixed(Encoder):
         return tuple(i for i, column in enumerate(self.kept) if column >= self._totals)
 
     @property
+    def distinct(self) -> tuple[int, ...]:
+        # without the smoothed signs of the numbers
+        return tuple(i for i, column in enumerate(self.kept) if not self.places <= column < 2 * self.places)
+
+    @property
     def _totals(self) -> int:
         """The index of the first column that describes the whole output."""
         return self.places * (3 + len(self.symbols))

@@ -54,10 +54,13 @@ class Scale:
         cells = len(self.edges) + 1
         fold, row, group, number = counted.entries
         # NaN sorts above every edge, into an extra cell that is dropped
-        at = np.empty(len(row), dtype=np.int64)
-        for k, of_its in enumerate(scores):
-            of_fold = fold == k
-            at[of_fold] = self._cells(of_its[row[of_fold]])
+        if all(of_its is scores[0] for of_its in scores):
+            at = self._cells(scores[0])[row]
+        else:
+            at = np.empty(len(row), dtype=np.int64)
+            for k, of_its in enumerate(scores):
+                of_fold = fold == k
+                at[of_fold] = self._cells(of_its[row[of_fold]])
         counts = np.bincount(group * (cells + 1) + at, weights=number, minlength=2 * FOLDS * (cells + 1))
         self.hits[:] += counts.reshape(2, FOLDS, cells + 1)[:, :, :cells]
 
@@ -90,20 +93,17 @@ def cut(
 
 
 def _scored(columns: Floats, times: Ints, members: Sequence[Axis]) -> list[Floats]:
-    """The scores of all rows for each fold, by its member; of slow members NaN for the rows of other folds."""
-    found: list[Floats] = []
-    whole: dict[int, Floats] = {}
-    for fold, member in enumerate(members):
-        if member.rowwise:
-            some = times[:, fold].any(axis=0)
-            scores = np.full(len(columns), np.nan)
-            scores[some] = member.of(columns[some])
-        else:
-            if id(member) not in whole:
-                whole[id(member)] = member.of(columns)
-            scores = whole[id(member)]
-        found.append(scores)
-    return found
+    """The scores of all rows for each fold, by its member; if there are several, NaN for the rows of other folds."""
+    if all(member is members[0] for member in members):
+        return [members[0].of(columns)] * len(members)
+    found: dict[int, Floats] = {}
+    for member in members:
+        if id(member) not in found:
+            folds = [fold for fold, its in enumerate(members) if its is member]
+            some = np.flatnonzero(times[:, folds].any(axis=(0, 1)))
+            scores = found[id(member)] = np.full(len(columns), np.nan)
+            scores[some] = member.of(columns, some)
+    return [found[id(member)] for member in members]
 
 
 def count(scales: Iterable[Scale], block: Block) -> None:

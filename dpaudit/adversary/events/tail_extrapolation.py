@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from dpaudit.outputs.columns import one_thread
-from dpaudit.stats.arrays import FloatArray, IntArray
+from dpaudit.stats.arrays import FloatArray
 
 Floats = FloatArray
 
@@ -60,15 +61,14 @@ class Prediction:
         return cls(*(np.full(size, np.nan) for _ in range(3)))
 
     @classmethod
-    def joined(cls, parts: Sequence[Prediction]) -> Prediction:
-        """The predictions concatenated."""
-        rows = ([part.left for part in parts], [part.right for part in parts], [part.error for part in parts])
-        return cls(*(np.concatenate(row) for row in rows))
-
-    def of(self, where: IntArray, *, reverse: bool) -> Prediction:
-        """The predictions of some of the events, with D and D′ swapped if `reverse`."""
-        some = Prediction(self.left[where], self.right[where], self.error[where])
-        return some.swapped() if reverse else some
+    def joined(cls, parts: Sequence[Prediction | None], lengths: Sequence[int]) -> Prediction:
+        """The predictions concatenated, of as many events each; None if there is no prediction."""
+        whole = cls.nothing(sum(lengths))
+        for part, length, end in zip(parts, lengths, accumulate(lengths), strict=True):
+            if part is not None:
+                at = slice(end - length, end)
+                whole.left[at], whole.right[at], whole.error[at] = part.left, part.right, part.error
+        return whole
 
     def swapped(self) -> Prediction:
         """D and D′ swapped."""
