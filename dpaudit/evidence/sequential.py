@@ -30,7 +30,7 @@ from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 
 BITS_RUNS = 4_000
-"""Samples per dataset whose bit patterns are tested: leaks there show early."""
+"""Samples per dataset whose bit patterns are tested where they do not count in the verdict: leaks there show early."""
 MOST_EPSILON = 300.0
 """Beyond any bound that runs can reach, and its exponential is still a float when squared."""
 DIGITS = 9
@@ -251,7 +251,9 @@ def explore(
                 yield Progress(min(done, of), max(of, 1), what, state.epsilon_lower)
                 samples = draws.next()
                 state.monitor.see(samples)
-                _multiply(track, samples, job, bits=state.counted or not state.leaks)
+                # where they do not count, they are only to be found
+                bits = state.counted or (not state.leaks and track.runs < BITS_RUNS)
+                _multiply(track, samples, job, bits=bits)
                 track.learner.add(*samples)
                 track.runs += size
                 state.runs += sum(outputs.runs for outputs in samples)
@@ -286,7 +288,7 @@ def _multiply(track: Track, samples: Samples, job: PrivacyJob, *, bits: bool) ->
     if track.runs:
         update(track.process, choose(track.learner, job.claim), samples)
     track.real = track.real or any(_holds_doubles(outputs) for outputs in samples)
-    if bits and track.real and track.runs < BITS_RUNS:
+    if bits and track.real:
         if track.runs:
             track.learned_bits = choose(track.bits, job.claim)
             update(track.bits_process, track.learned_bits, samples)
