@@ -34,7 +34,7 @@ from dpaudit.stats.power import runs_needed
 KEPT = Path(__file__).resolve().parent / "stopping.jsonl"
 ALPHA = 0.05
 RUNS = 1_000_000
-SEEDS = 5
+SEEDS = 15
 RANDOM = 100
 LEAST, MOST = 10, 20_000
 """n* of the mechanisms that are drawn."""
