@@ -35,8 +35,9 @@ import types
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -345,33 +346,58 @@ class _Walk:
 
 def _referred(code: types.CodeType, scope: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
     """The globals that code names, with the names that lead to them, and the modules that it imports."""
-    steps = list(dis.get_instructions(code))
-    for at, step in enumerate(steps):
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-            if step.argval in scope:
-                referred = scope[step.argval]
-            elif hasattr(builtins, step.argval):
-                referred = getattr(builtins, step.argval)
-            else:
-                # not bound yet, or a local name of a class's body
-                yield (step.argval,), None
-                continue
-            names = [step.argval]
-            for later in steps[at + 1 :]:
-                # of a module only what is used
-                if later.opname not in ("LOAD_ATTR", "LOAD_METHOD") or not isinstance(referred, types.ModuleType):
-                    break
-                if not hasattr(referred, later.argval):
-                    break
-                referred = getattr(referred, later.argval)
-                names.append(later.argval)
-            yield tuple(names), referred
-        elif step.opname == "IMPORT_NAME":
-            level, wanted = steps[at - 2].argval, steps[at - 1].argval
-            yield from _imported(step.argval, level, wanted or (), scope)
+    for use in _uses(code):
+        if isinstance(use, _Import):
+            yield from _imported(use.name, use.level, use.wanted, scope)
+            continue
+        if use.name in scope:
+            referred = scope[use.name]
+        elif hasattr(builtins, use.name):
+            referred = getattr(builtins, use.name)
+        else:
+            # not bound yet, or a local name of a class's body
+            yield (use.name,), None
+            continue
+        names = [use.name]
+        for name in use.attributes:
+            # of a module only what is used
+            if not isinstance(referred, types.ModuleType) or not hasattr(referred, name):
+                break
+            referred = getattr(referred, name)
+            names.append(name)
+        yield tuple(names), referred
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
             yield from _referred(part, scope)
+
+
+class _Global(NamedTuple):
+    """A global that code names, and the attributes that it reads of it next: of `np.random.normal` two."""
+
+    name: str
+    attributes: tuple[str, ...]
+
+
+class _Import(NamedTuple):
+    """An import statement inside a function."""
+
+    name: str
+    level: Any
+    wanted: Any
+
+
+@functools.lru_cache(maxsize=10_000)  # the audits of one command mostly share their code
+def _uses(code: types.CodeType) -> tuple[_Global | _Import, ...]:
+    """The globals that code names and the modules that it imports, without those of functions inside it."""
+    steps = list(dis.get_instructions(code))
+    uses: list[_Global | _Import] = []
+    for at, step in enumerate(steps):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
+            read = takewhile(lambda later: later.opname in ("LOAD_ATTR", "LOAD_METHOD"), steps[at + 1 :])
+            uses.append(_Global(step.argval, tuple(later.argval for later in read)))
+        elif step.opname == "IMPORT_NAME":
+            uses.append(_Import(step.argval, steps[at - 2].argval, steps[at - 1].argval or ()))
+    return tuple(uses)
 
 
 def _imported(name: str, level: Any, wanted: Any, scope: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
