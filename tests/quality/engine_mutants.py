@@ -1133,12 +1133,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "an event is tested on samples that have not taught it",
         "dpaudit/evidence/sequential.py",
         (
-            "                _multiply(track, samples, job, bits=state.counted or not state.leaks)\n"
+            "                _multiply(track, samples, job, bits=bits)\n"
             "                track.learner.add(*samples)\n"
         ),
         (
             "                track.learner.add(*samples)\n"
-            "                _multiply(track, samples, job, bits=state.counted or not state.leaks)\n"
+            "                _multiply(track, samples, job, bits=bits)\n"
         ),
         ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
