@@ -1383,6 +1383,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_sequential.py::test_bits_that_count_take_no_certificate_from_what_shows_more",),
     ),
     Mutant(
+        "A29c",
+        "bit patterns that count are learned from all samples",
+        "dpaudit/evidence/sequential.py",
+        "bits = state.counted or (not",
+        "bits = track.runs < BITS_RUNS and (not",
+        ("unit/test_sequential.py::test_bits_that_count_are_learned_from_all_samples",),
+    ),
+    Mutant(
         "A30",
         "the alternative of a counted batch is a function of earlier samples",
         "dpaudit/evidence/sampled.py",

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from dpaudit.engine import orchestrator
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.evidence import sampled
+from dpaudit.evidence.sequential import BITS_RUNS
 from dpaudit.language import Claim, Laplace, Mechanism
 from dpaudit.plans import alpha_shares
 from dpaudit.plans.request import Request
@@ -119,6 +120,17 @@ def test_bits_that_count_take_no_certificate_from_what_shows_more() -> None:
         (counts,) = found.sampled
         assert counts.family != "bits", seed
         assert counts.epsilon_lower > 0.6, seed
+
+
+def test_bits_that_count_are_learned_from_all_samples() -> None:
+    """Where they do not count, some thousands show what there is to see."""
+    alone, counted = (
+        audit(snapped, epsilon=1.2, bits=bits, certify=True, runs=60_000).floating_point for bits in (False, True)
+    )
+    assert alone is not None
+    assert counted is not None
+    assert BITS_RUNS <= alone.runs < 1.2 * BITS_RUNS
+    assert counted.runs == alpha_shares.learning_runs(60_000)
 
 
 def test_the_evidence_plot_tells_the_story() -> None:
