@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpaudit.outputs.plain_values import decoded, encoded
 from dpaudit.stats.arrays import FloatArray
 
 _LITTLE = np.dtype("<f8")
+_JUDGED = 16
 
 
 def to_bytes(outputs: Drawn) -> bytes:
@@ -31,6 +33,19 @@ def to_bytes(outputs: Drawn) -> bytes:
     described = _described(outputs, blocks) if isinstance(outputs, Outputs) else _counts(outputs, blocks)
     head = json.dumps(described).encode()
     return b"".join([len(head).to_bytes(8, "little"), head, *(_numbers(block) for block in blocks)])
+
+
+def size_in_bytes(outputs: Drawn) -> int:
+    """About how many bytes `to_bytes` returns, judged by the first outcomes.
+
+    Raises:
+        NotPlainError: as `to_bytes`, if one of these is such an object.
+    """
+    if not isinstance(outputs, Outputs):
+        return 0
+    listed = len(outputs.counts) + len(outputs.others)
+    first = [encoded(value) for value in islice(chain(outputs.counts, outputs.others), _JUDGED)]
+    return sum(block.nbytes for block in outputs.blocks) + len(json.dumps(first)) * listed // max(1, len(first))
 
 
 def from_bytes(content: bytes) -> Drawn:

@@ -7,8 +7,8 @@ import json
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from dpaudit.interpret import Drawn, Outputs
-from dpaudit.interpret.stored import from_bytes, to_bytes
+from dpaudit.interpret import Drawn
+from dpaudit.interpret.stored import from_bytes, size_in_bytes, to_bytes
 from dpaudit.journal import SAMPLES, Journal, Place
 from dpaudit.outputs.plain_values import NotPlainError
 from dpaudit.subjects.code_key import NoKeyError, code_key, own_code
@@ -97,10 +97,10 @@ class KeptSamples:
         pending, self._pending = self._pending, []
         for unit, outputs, seconds in pending:
             most = WORTH_KEEPING * max(seconds, 0.001)
-            size = sum(block.nbytes for block in outputs.blocks) if isinstance(outputs, Outputs) else 0
-            if size > most or (stream := self._stream(unit)) is None:
-                continue
             try:
+                # where outcomes are listed one by one, that takes longer than most mechanisms
+                if size_in_bytes(outputs) > most or (stream := self._stream(unit)) is None:
+                    continue
                 body = to_bytes(outputs)
             except (NotPlainError, *_BROKEN):
                 continue

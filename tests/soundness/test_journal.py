@@ -38,7 +38,7 @@ from dpaudit.evidence.side_by_side import Work
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.evidence.worst_pair import Subject
 from dpaudit.interpret import LawCache, Outputs
-from dpaudit.interpret.stored import from_bytes, to_bytes
+from dpaudit.interpret.stored import from_bytes, size_in_bytes, to_bytes
 from dpaudit.journal import AUDIT, COMPARISONS, LAWS, SAMPLES, Journal, Place
 from dpaudit.language import BOTTOM, Claim, Mechanism
 from dpaudit.outputs.canonical import NAN, Exited, Raised, Structure, TookLonger
@@ -379,6 +379,19 @@ def test_outputs_come_back_as_they_were() -> None:
     for size in (0, 5, 100, len(content) - 1):
         with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
             from_bytes(content[:size])
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        Outputs({(i, 0.1 * i, f"word {i}"): 1 + i % 3 for i in range(5_000)}),
+        Outputs({}, others=tuple((i**0.5, None) for i in range(5_000))),
+        Outputs({}, (np.arange(6_000.0).reshape(-1, 3), np.arange(4_000.0))),
+    ],
+    ids=["counts", "others", "blocks"],
+)
+def test_what_outputs_take_is_estimated_without_listing_them(outputs: Outputs) -> None:
+    assert size_in_bytes(outputs) == pytest.approx(len(to_bytes(outputs)), rel=0.3)
 
 
 def test_two_processes_that_make_the_key_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
