@@ -210,7 +210,8 @@ class FunctionTarget:
 
     def _count(self, tally: Tally, given: Callable[[], Any], rng: Generator, number: int) -> None:
         """Count so many outputs, as `outcome` and `Tally.add` do, without a call for each."""
-        subject, floats = self.subject, tally.floats
+        subject, floats, isfinite = self.subject, tally.floats, math.isfinite
+        doubles = 0
         for _ in range(number):
             records = given()
             try:
@@ -219,10 +220,15 @@ class FunctionTarget:
                 raise
             except Exception as error:
                 output = raised(error)
-            if type(output) is float and -math.inf < output < math.inf:
+            if type(output) is float and isfinite(output):
                 floats.append(output)
+            elif type(output) is np.float64 and isfinite(output):
+                floats.append(output)
+                doubles += 1
             else:
                 tally.add(output, 1)
+        if doubles:
+            tally.alike[np.float64] = tally.alike.get(np.float64, 0) + doubles
 
     def given(self, dataset: Dataset) -> Callable[[], Any]:
         """Makes what the function gets, anew at each call: the function may change it.
