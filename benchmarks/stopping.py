@@ -362,8 +362,8 @@ def tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
     """The benchmark's text."""
     print("# Samples until a claim is refuted\n")
     print(
-        f"Tables of `python benchmarks/stopping.py`; {SEEDS} seeds of its own for each, α = {ALPHA}, at most {RUNS:,} samples per "
-        "dataset.\n"
+        f"Tables of `python benchmarks/stopping.py`; {SEEDS} seeds of its own for each, α = {ALPHA}, "
+        f"at most {RUNS:,} samples per dataset.\n"
         "Samples are those of each dataset, medians over the seeds, learning included. n*: the information limit "
         "of the\nbest event at all of α (`power.information_limit`), which no sequential test of that event beats on "
         "average.\n"
