@@ -36,8 +36,8 @@ Method = Literal["score", "clopper_pearson"]
 _BERGER_BOOS_SHARE = 1e-3  # as in `score_test.rejects`
 _NORMAL_FROM = 1e4  # binomial variances from which the normal critical value is precise enough for a power
 _CLOSE = 0.01  # relative distance from the normal quantile at which a critical value is sought first
-_THRESHOLD_RESOLUTION = 1e-3  # of critical values, relative
-_RESOLUTION = 1e-4  # of epsilons, relative
+_ROUGH = 1e-3  # relative resolution of critical values for detectable epsilons
+_RESOLUTION = 1e-4  # of other critical values, and of epsilons, relative
 
 
 def rejection_probability(
@@ -101,7 +101,7 @@ def detectable_epsilon(
     # the value for that solution.
     solution = ceiling
     for _ in range(2):
-        region = _typical_region(truth(solution), q, n, m, ratio, delta, alpha)
+        region = _typical_region(truth(solution), q, n, m, ratio, delta, alpha, resolution=_ROUGH)
         if region is None or _probability(region, 1.0, q) < power:
             return math.inf
         low, high = epsilon, ceiling
@@ -245,7 +245,7 @@ def smallest_visible_delta(runs: int, alpha: float) -> float:
 
 
 def _typical_region(
-    p: float, q: float, n: int, m: int, ratio: float, delta: float, alpha: float
+    p: float, q: float, n: int, m: int, ratio: float, delta: float, alpha: float, *, resolution: float = _RESOLUTION
 ) -> Region | None:
     """The region {T >= t} that models the test near the truth (p, q); None if there is nothing to reject."""
     if delta >= 1:
@@ -285,7 +285,7 @@ def _typical_region(
             low, width = high, 2 * width
             if high > 100 * quantile:  # T is bounded on these counts: no region is small enough
                 return None
-    while high - low > _THRESHOLD_RESOLUTION * high:
+    while high - low > resolution * high:
         middle = (low + high) / 2
         if admissible(middle):
             high = middle
