@@ -307,7 +307,7 @@ def one(kind: str, number: int, seed: int) -> dict[str, Any]:
         return known(subject)
     result = dpaudit.audit(
         subject.function, (subject.epsilon, subject.delta), relation="replace-one", pair=(ONE, ZERO), runs=RUNS,
-        # other seeds for every mechanism, as chance would else move all of them alike
+        # different seeds for each mechanism: with the same ones, chance would move all medians together
         alpha=ALPHA, seed=1_000 * (number + RANDOM * (kind == "named")) + seed, progress=False,
     )
     audit = result.audits[0]
@@ -362,7 +362,7 @@ def tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
     """The benchmark's text."""
     print("# Samples until a claim is refuted\n")
     print(
-        f"Tables of `python benchmarks/stopping.py`; {SEEDS} seeds of its own for each, α = {ALPHA}, "
+        f"Tables of `python benchmarks/stopping.py`; {SEEDS} different seeds for each mechanism, α = {ALPHA}, "
         f"at most {RUNS:,} samples per dataset.\n"
         "Samples are those of each dataset, medians over the seeds, learning included. n*: the information limit "
         "of the\nbest event at all of α (`power.information_limit`), which no sequential test of that event beats on "

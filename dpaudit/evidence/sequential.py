@@ -251,7 +251,7 @@ def explore(
                 yield Progress(min(done, of), max(of, 1), what, state.epsilon_lower)
                 samples = draws.next()
                 state.monitor.see(samples)
-                # where they do not count, they are only to be found
+                # if they do not count, a few thousand samples are enough to find a leak
                 bits = state.counted or (not state.leaks and track.runs < BITS_RUNS)
                 _multiply(track, samples, job, bits=bits)
                 track.learner.add(*samples)

@@ -16,11 +16,12 @@ from dpaudit.interpret.counted import Counted, Drawn
 from dpaudit.interpret.sample import Outputs
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.form import Form, Forms, Frequent
-from dpaudit.outputs.plain_values import decoded, encoded
+from dpaudit.outputs.plain_values import NotPlainError, decoded, encoded
 from dpaudit.stats.arrays import FloatArray
 
 _LITTLE = np.dtype("<f8")
 _JUDGED = 16
+"""Outcomes from which the size of all is estimated."""
 
 
 def to_bytes(outputs: Drawn) -> bytes:
@@ -35,16 +36,15 @@ def to_bytes(outputs: Drawn) -> bytes:
     return b"".join([len(head).to_bytes(8, "little"), head, *(_numbers(block) for block in blocks)])
 
 
-def size_in_bytes(outputs: Drawn) -> int:
-    """About how many bytes `to_bytes` returns, judged by the first outcomes.
-
-    Raises:
-        NotPlainError: as `to_bytes`, if one of these is such an object.
-    """
+def size_in_bytes(outputs: Drawn) -> float:
+    """About how many bytes `to_bytes` returns, judging by the first outcomes; infinite if it refuses one of them."""
     if not isinstance(outputs, Outputs):
         return 0
     listed = len(outputs.counts) + len(outputs.others)
-    first = [encoded(value) for value in islice(chain(outputs.counts, outputs.others), _JUDGED)]
+    try:
+        first = [encoded(value) for value in islice(chain(outputs.counts, outputs.others), _JUDGED)]
+    except NotPlainError:
+        return math.inf
     return sum(block.nbytes for block in outputs.blocks) + len(json.dumps(first)) * listed // max(1, len(first))
 
 

@@ -37,6 +37,7 @@ Values = Floats | Sequence[Outcome]
 on the other outcomes, because an event must not either."""
 
 Rows = IntArray | slice
+"""Indices of some encoded rows, shape (k,), or all of them."""
 EVERY = slice(None)
 
 MOST_COORDINATES = 256

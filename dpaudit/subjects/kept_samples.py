@@ -97,10 +97,10 @@ class KeptSamples:
         pending, self._pending = self._pending, []
         for unit, outputs, seconds in pending:
             most = WORTH_KEEPING * max(seconds, 0.001)
+            # estimated first, as writing many outcomes one by one may take longer than drawing them did
+            if size_in_bytes(outputs) > most or (stream := self._stream(unit)) is None:
+                continue
             try:
-                # where outcomes are listed one by one, that takes longer than most mechanisms
-                if size_in_bytes(outputs) > most or (stream := self._stream(unit)) is None:
-                    continue
                 body = to_bytes(outputs)
             except (NotPlainError, *_BROKEN):
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import pickle
 import random
@@ -392,6 +393,7 @@ def test_outputs_come_back_as_they_were() -> None:
 )
 def test_what_outputs_take_is_estimated_without_listing_them(outputs: Outputs) -> None:
     assert size_in_bytes(outputs) == pytest.approx(len(to_bytes(outputs)), rel=0.3)
+    assert size_in_bytes(Outputs({(1, object()): 1})) == math.inf
 
 
 def test_two_processes_that_make_the_key_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
