@@ -1796,6 +1796,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
     ),
     Mutant(
+        "E12b",
+        "a threshold on a mean of scores keeps as many outputs as it had on each of them",
+        "dpaudit/adversary/events/scales.py",
+        "if self.sample is None or math.isinf(edge):",
+        "if True:",
+        ("unit/test_learner.py::test_a_threshold_on_a_mean_of_scores_keeps_as_many_outputs_as_it_had_on_each",),
+    ),
+    Mutant(
         "E13",
         "of both directions an event is on offer with its own counts",
         "dpaudit/adversary/events/candidates.py",

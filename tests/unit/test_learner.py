@@ -48,6 +48,11 @@ def shares(found_event: LearnedEvent, draw: Draw, size: int = 100_000) -> tuple[
     return (found[1], found[0]) if found_event.reverse else (found[0], found[1])
 
 
+def weak(rng: Generator, side: int, size: int) -> Any:
+    """Vectors each of whose coordinates says little: two halves of the samples teach trees quite different scores."""
+    return rng.normal(0.03 * side, 1.0, (size, 12))
+
+
 def laplace(epsilon: float) -> Draw:
     return lambda rng, side, size: rng.laplace(side, 1 / epsilon, size)
 
@@ -353,3 +358,21 @@ def test_scales_settle_on_all_runs_before_an_event_is_frozen(monkeypatch: pytest
     learner.refit()
     learner.refit()
     assert fits == [8_000, 11_000]
+
+
+def test_a_threshold_on_a_mean_of_scores_keeps_as_many_outputs_as_it_had_on_each() -> None:
+    """The score of an event is the mean of those it was chosen by, and varies less than they do."""
+    learner = learned(weak, 12_000)
+    learner.refit()
+    scales = [scale for scale in learner._scales if scale.family == "boosting"]
+    assert scales
+    fresh = weak(default_rng(5), 0, 40_000), weak(default_rng(6), 1, 40_000)
+    for scale in scales:
+        counts = scale.hits.sum(axis=(0, 1))
+        above = 1 - np.cumsum(counts)[:-1] / counts.sum()
+        for edge, expected in zip(scale.edges.tolist(), above.tolist(), strict=True):
+            if 0.003 < expected < 0.997:
+                event = candidates._on_axis(scale, ((edge, math.inf),))
+                share = np.mean([event.marks(side).mean() for side in fresh])
+                # the scores of the samples that taught them vary somewhat more than those of fresh ones
+                assert abs(share - expected) < 0.15 * min(expected, 1 - expected) + 0.002

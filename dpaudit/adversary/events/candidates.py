@@ -416,7 +416,8 @@ def _grouped(weights: Floats, most: int) -> Ints:
 
 
 def _on_axis(scale: Scale, intervals: tuple[Interval, ...], atoms: frozenset[Hashable] = frozenset()) -> Event:
-    return Event(atoms, intervals, axis=scale.axis)
+    ends = tuple((scale.threshold(low), scale.threshold(high)) for low, high in intervals)
+    return Event(atoms, ends, axis=scale.axis)
 
 
 def _joined(ends: Floats, chosen: Iterable[int]) -> tuple[Interval, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,8 @@ MIDDLE = 40
 OWN_CELL = 0.004
 """A repeated score with at least this share of the samples gets its own cell."""
 OWN_CELLS = 64
+DECIMALS = 9
+"""Scores on a learned axis that agree in so many decimals are not told apart."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Scale:
         unscored: whether atoms without a score join its unions of cells.
         stepped: whether it is a scale of few steps, each with about half as many samples as the one before: then rare
             threshold events are not more numerous than common ones.
+        sample: what the axis and its members were learned from; None if there are no other members than the axis.
     """
 
     family: str
@@ -48,6 +52,35 @@ class Scale:
     binned: bool
     unscored: bool
     stepped: bool = False
+    sample: Sample | None = None
+
+    def threshold(self, edge: float) -> float:
+        """The threshold on the axis above which there are as many samples as above this edge on the members' scores.
+
+        A mean of several scores varies less than each of them: its largest value may well be below a cut of theirs.
+        """
+        if self.sample is None or math.isinf(edge):
+            return edge
+        counts = self.hits.sum(axis=(0, 1))
+        share = counts[np.searchsorted(self.edges, edge) + 1 :].sum() / counts.sum()
+        thresholds, above = self._above
+        return float(thresholds[np.abs(above - share).argmin()])
+
+    @cached_property
+    def _above(self) -> tuple[Floats, Floats]:
+        """Thresholds between the sample's scores on the axis, ascending, and the share of the sample above each."""
+        assert self.sample is not None
+        scores, weights = np.round(self.axis.of(self.sample.columns), DECIMALS), self.sample.whole.sum(axis=0)
+        known = ~np.isnan(scores)
+        distinct, at = np.unique(scores[known], return_inverse=True)
+        held = np.bincount(at, weights=weights[known])
+        below, above = distinct[:-1], 1 - np.cumsum(held)[:-1] / held.sum()
+        if not len(below):
+            return distinct, np.zeros(1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            # half-way, so that rounding moves no output to the other side
+            middle = (below + distinct[1:]) / 2
+        return np.where(np.isfinite(middle), middle, below), above
 
     def add(self, counted: Block | Sample, scores: Sequence[Floats]) -> None:
         """Count outputs, given the scores of all of them for each fold; those without a score are ignored."""
@@ -87,7 +120,8 @@ def cut(
         return []
     edges = cuts(every[known], weights[known])
     hits = np.zeros((2, FOLDS, len(edges) + 1))
-    scale = Scale(family, axis, folds, edges, hits, cost, both, binned, unscored, stepped)
+    learned_from = None if members is None else sample
+    scale = Scale(family, axis, folds, edges, hits, cost, both, binned, unscored, stepped, learned_from)
     scale.add(sample, scores)
     return [scale]
 
