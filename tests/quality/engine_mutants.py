@@ -1855,14 +1855,6 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_empirical_bayes.py",),
     ),
     Mutant(
-        "E18b",
-        "an atom's own hits do not set the prior that it is judged by",
-        "dpaudit/adversary/events/empirical_bayes.py",
-        "np.log(held - each)",
-        "np.log(held)",
-        ("unit/test_empirical_bayes.py",),
-    ),
-    Mutant(
         "E19",
         "every fold is counted by a model that did not see it",
         "dpaudit/adversary/events/fitting.py",

@@ -24,15 +24,10 @@ NODES, REACH = 81, 6.0
 """An atom's posterior is evaluated at NODES log-ratios, evenly spaced over ±REACH standard errors."""
 ROUNDS = 60
 """Iterations of expectation maximisation."""
-PRIOR = 0.1
-"""The prior on the weights, in atoms."""
 
 
 def shrunk(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
     """Posterior means and variances of the fraction of every atom's hits that come from D, shape (k,) each.
-
-    The weights by which an atom is judged are those of all others: among fifty rare atoms of equal shares one with 10
-    hits against 0 is no surprise, but would give enough weight to large ratios to be taken for one.
 
     Args:
         x, y: hits under D and D′, shape (k,).
@@ -42,10 +37,10 @@ def shrunk(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Floats, Floats
     evidence, first, second = _under_each(x, y, shift)
     weights = np.full(len(CENTRES), 1 / len(CENTRES))
     for _ in range(ROUNDS):
-        each = softmax(evidence + np.log(weights), axis=1)
-        held = each.sum(axis=0) + PRIOR / len(CENTRES)
+        # the prior on the weights counts as one atom in total
+        held = softmax(evidence + np.log(weights), axis=1).sum(axis=0) + 1 / len(CENTRES)
         weights = held / held.sum()
-    posterior = softmax(evidence + np.log(held - each), axis=1)
+    posterior = softmax(evidence + np.log(weights), axis=1)
     mean: Floats = (posterior * first).sum(axis=1)
     variance: Floats = np.maximum((posterior * second).sum(axis=1) - mean**2, 0.0)
     return mean, variance
