@@ -352,7 +352,7 @@ class Learner:
         if growth is None:
             growth = REFIT if pool < LATE else REFIT_LATE
         if pool >= growth * self._fitted:
-            # they hold the samples that they were learned from
+            # frees the samples that the old scales hold
             self._scales = []
             with one_thread():
                 self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)

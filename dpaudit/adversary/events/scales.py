@@ -20,7 +20,7 @@ OWN_CELL = 0.004
 """A repeated score with at least this share of the samples gets its own cell."""
 OWN_CELLS = 64
 DECIMALS = 9
-"""Scores on a learned axis that agree in so many decimals are not told apart."""
+"""Scores on a learned axis that are equal when rounded to this many decimals count as equal."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Scale:
     def threshold(self, edge: float) -> float:
         """The threshold on the axis above which there are as many samples as above this edge on the members' scores.
 
-        A mean of several scores varies less than each of them: its largest value may well be below a cut of theirs.
+        The mean of several scores varies less than each of them, so their own thresholds would contain too few outputs.
         """
         if self.sample is None or math.isinf(edge):
             return edge
