@@ -119,7 +119,7 @@ def audit(
         groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to this many, with
             one audit for each.
         runs: most samples per dataset of each pair; a refutation stops earlier.
-        time: time limit in seconds.
+        time: time limit in seconds; without `runs` there are no more samples than there is time for.
         call_time: time limit in seconds for one call of a function f(dataset, rng); a timeout counts as an output, as
             an exception does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in
             the main thread.

@@ -37,7 +37,8 @@ from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
-from dpaudit.evidence.needed import samples_needed
+from dpaudit.evidence.needed import detectable, samples_needed
+from dpaudit.evidence.pace import foreseen, measure, within_time
 from dpaudit.evidence.recorded import dependence, examine_recorded
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
@@ -75,7 +76,15 @@ from dpaudit.results.model import (
     UtilityAudit,
     Verdict,
 )
-from dpaudit.results.notes import CallTimeOfMechanism, Interrupted, NoFigure, Note, RareEvents, RecordedEvidence
+from dpaudit.results.notes import (
+    CallTimeOfMechanism,
+    Interrupted,
+    NoFigure,
+    Note,
+    RareEvents,
+    RecordedEvidence,
+    SamplesInTime,
+)
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Notice, Progress
 from dpaudit.subjects.kept_samples import KeptSamples
@@ -460,6 +469,7 @@ def _sampled(
     recorded = job.target.recorded if isinstance(job, RecordedSamples) else None
     counts = not (isinstance(job, RecordedSamples) and job.followed)
     parts = shares(work.alpha, certify=request.certify, bits=counted, session=session, prior=before, counts=counts)
+    job = findings.job = _within_time(job, request, parts.final, findings, runner)
     state = sequential.begin(job, parts, seed=request.seed, counted=counted, prior=prior, key=work.key)
     out = findings.collected = sampled.Collected(state)
     fresh = started(job.target, findings.assumptions)
@@ -507,6 +517,32 @@ def _sampled(
         findings.notes += search.described_exceptions(out.best.pair, request.data)
 
 
+def _within_time(
+    job: PrivacyJob, request: Request, final: float, findings: Findings, runner: Runner
+) -> PrivacyJob:
+    """The job with the samples that there is time for, where nobody said how many they should be.
+
+    Args:
+        final: the error of the last confidence bounds of all pairs together.
+    """
+    target = job.target
+    if runner.left is None or request.runs is not None or isinstance(target, RecordedTarget):
+        return job
+    # a search has measured it already
+    pace = runner.pace.get(target.name) if isinstance(job, PairSearch) else None
+    if pace is None:
+        with runner.guarded(target.name):
+            pair = job.pairs[0]
+            pace = measure([(target, pair.left), (target, pair.right)], seed=request.seed).seconds
+    fewer = within_time(
+        job, pace=pace, seconds=runner.left, workers=runner.parallel, alpha=final / job.tests,
+        min_power=request.min_power,
+    )
+    if fewer.runs < job.runs:
+        findings.notes.append(SamplesInTime(request.time, fewer.runs, by_the_clock=True))
+    return fewer
+
+
 def _first_calls(
     job: PrivacyJob, request: Request, work: Work, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
@@ -525,10 +561,23 @@ def _first_calls(
         findings.needed = samples_needed(job.claim, alpha=alpha, min_power=request.min_power)
         said = first_calls.of_slow_calls(
             target.name, seconds, findings.needed, runs=job.runs, pairs=pairs, limit=left,
-            searched=isinstance(job, PairSearch),
+            searched=isinstance(job, PairSearch), in_time=_in_time(job, request, alpha * pairs, seconds, runner),
         )
         if said:
             yield Notice(said)
+
+
+def _in_time(
+    job: PrivacyJob, request: Request, final: float, pace: float, runner: Runner
+) -> tuple[int, float] | None:
+    """The samples per dataset for which there will be time, and the smallest ε that they detect; None if for all."""
+    if runner.left is None or request.runs is not None:
+        return None
+    fewer = foreseen(
+        job, pace=pace, seconds=runner.left, workers=runner.parallel, final=final, min_power=request.min_power
+    )
+    epsilon = detectable(job.claim, fewer.runs, alpha=final / fewer.tests)
+    return None if fewer.runs == job.runs or epsilon is None else (fewer.runs, epsilon)
 
 
 def _pairs_to_examine(job: PrivacyJob) -> tuple[Pair, ...]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-
-from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
 from dpaudit.engine.orchestrator import IMPORTS_GRACE
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
 from dpaudit.evidence import chains, estimate, search
-from dpaudit.evidence.assumptions import always_fails, only_failures
-from dpaudit.evidence.needed import POWER
-from dpaudit.evidence.sequential import MOST_EPSILON
+from dpaudit.evidence.needed import detectable
+from dpaudit.evidence.pace import SEARCH_SHARE, foreseen, measure
 from dpaudit.evidence.success import Judged
 from dpaudit.evidence.utility import utility_jobs
 from dpaudit.interpret import Outputs
@@ -25,22 +21,15 @@ from dpaudit.plans.alpha_shares import shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, RecordedSamples, UtilityJob
 from dpaudit.plans.request import Request
-from dpaudit.stats import power
 from dpaudit.subjects import by_value
 from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import TASK, Runner
-from dpaudit.subjects.target import LARGE_BLOCK, FunctionTarget, MechanismTarget
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 
 WORKERS = (1, 16, 256, 4_096)
 """Numbers of workers for which times are planned."""
-MEASURED = 2.0
-"""Seconds that measuring a case may take, unless one call takes longer."""
-FASTER = 4
-"""Growth of the samples of a call, while calls are too fast to be measured."""
 SIZED = 1_000
 """Outputs whose bytes are counted one by one."""
-_PLANNING = 0x91A4
-"""Marks the random streams of measurements."""
 
 
 @dataclass(frozen=True)
@@ -125,43 +114,45 @@ def _case(job: Job, request: Request, alpha: float) -> PlannedCase:
     target = sources[0][0]
     try:
         with Runner(1, request.time).guarded(target.name):
-            measured, pace, size = _measured(sources, request.seed)
+            some = measure(sources, seed=request.seed)
     except (MechanismError, DatasetError, OutputError, TimeLimitError) as error:
         return replace(made, failure=error)
+    sizes = [_bytes(outputs) for outputs in some.outputs]
+    size = None if None in sizes else fmean(one for one in sizes if one is not None)
     block = target.block
-    longest = max(1, -(-round(TASK / pace) // block)) * block if pace else block
+    longest = max(1, -(-round(TASK / some.seconds) // block)) * block if some.seconds else block
+    of_one = 0.0
+    if not isinstance(job, UtilityJob):
+        final = shares(alpha, certify=request.certify, bits=job.bits or request.bits).final
+        if request.time is not None and request.runs is None:
+            job = foreseen(
+                job, pace=some.seconds, seconds=request.time, workers=request.jobs, final=final,
+                min_power=request.min_power,
+            )
+        of_one = final / job.tests
     made = replace(
-        made, runs=job.runs, measured=measured, pace=pace, size=size, portable=target.portable, longest=longest,
+        made, runs=job.runs, measured=some.drawn, pace=some.seconds, size=size, portable=target.portable,
+        longest=longest,
     )
     if isinstance(job, UtilityJob):
         kinds = len(job.case.instances)
         made = replace(made, pairs=kinds, certification=kinds * job.runs)
     else:
         made = replace(
-            made, pairs=job.tests, search=_searched(job), learning=2 * job.tests * job.learning,
-            certification=2 * job.tests * (job.runs - job.learning), detectable=_detectable(job, request, alpha),
+            made, pairs=job.tests, search=_searched(job, request.time, some.seconds),
+            learning=2 * job.tests * job.learning, certification=2 * job.tests * (job.runs - job.learning),
+            detectable=detectable(job.claim, job.runs, alpha=of_one),
         )
     return replace(made, tasks=-(-made.samples // min(longest, made.runs)))
 
 
-def _detectable(job: PrivacyJob, request: Request, alpha: float) -> float | None:
-    claim, counted = job.claim, job.runs - job.learning
-    if claim.delta >= 1 or claim.epsilon >= MOST_EPSILON or counted < 1:
-        return None
-    of_one = shares(alpha, certify=request.certify, bits=job.bits or request.bits).final / job.tests
-    q = (1 - claim.delta) / 2 * math.exp(-claim.epsilon)
-    found = power.detectable_epsilon(
-        q, counted, counted, epsilon=claim.epsilon, delta=claim.delta, alpha=of_one, power=POWER
-    )
-    return found if math.isfinite(found) else None
-
-
-def _searched(job: PrivacyJob) -> int:
+def _searched(job: PrivacyJob, limit: float | None, pace: float) -> int:
     """Samples that a search for pairs takes at most."""
     match job:
         case PairSearch():
             each = max(estimate.LEAST_RUNS, job.runs // search.ESTIMATES)
-            return 2 * each * math.ceil((1 + search.TESTED) * search.ESTIMATES)
+            most = 2 * each * math.ceil((1 + search.TESTED) * search.ESTIMATES)
+            return most if limit is None else min(most, int(SEARCH_SHARE * limit / max(pace, 1e-9)))
         case GroupChains():
             each = max(chains.LEAST_RUNS, job.runs // chains.ESTIMATES)
             return 2 * each * (chains.ESTIMATES + chains.LINK_RUNS * len(job.claims))
@@ -177,38 +168,6 @@ def _sources(job: Job) -> list[tuple[MechanismTarget | FunctionTarget, Dataset]]
     assert not isinstance(target, RecordedTarget)
     pairs: Sequence[Pair] = job.starts if isinstance(job, GroupChains) else job.pairs
     return [(target, pairs[0].left), (target, pairs[0].right)]
-
-
-def _measured(
-    sources: Sequence[tuple[MechanismTarget | FunctionTarget, Dataset]], seed: int
-) -> tuple[int, float, float | None]:
-    """How many samples were drawn, seconds of a sample, and bytes of an output.
-
-    There are more of them in every call, until one takes the time of a task.
-
-    Raises:
-        MechanismError: all of them failed.
-    """
-    size, drawn, begun = 1, 0, time.monotonic()
-    while True:
-        found: list[Outputs] = []
-        paces: list[float] = []
-        for number, (target, dataset) in enumerate(sources):
-            at = time.monotonic()
-            found.append(target.runs(dataset, size, SeedSequence([seed, _PLANNING, size, number])))
-            paces.append((time.monotonic() - at) / size)
-            drawn += size
-            if time.monotonic() - begun > MEASURED:
-                break
-        enough = min(paces) * size >= TASK or size * FASTER > LARGE_BLOCK
-        if enough or time.monotonic() - begun + FASTER * size * sum(paces) > MEASURED:
-            break
-        size *= FASTER
-    if all((failure := only_failures(list(outputs.counts))) is not None and not outputs.uncounted for outputs in found):
-        assert failure is not None
-        raise always_fails(sources[0][0].name, failure, sources[0][1], calls=drawn)
-    sizes = [_bytes(outputs) for outputs in found]
-    return drawn, fmean(paces), None if None in sizes else fmean(one for one in sizes if one is not None)
 
 
 def _bytes(outputs: Outputs) -> float | None:

@@ -116,7 +116,7 @@ class OnlyFailures:
 
 def of_slow_calls(
     name: str, seconds: float, needed: Needed, *, runs: int, pairs: int, limit: float | None,
-    searched: bool,
+    searched: bool, in_time: tuple[int, float] | None = None,
 ) -> str:
     """What the user of a slow function should know before the samples are drawn; "" where it is fast enough.
 
@@ -127,6 +127,8 @@ def of_slow_calls(
         pairs: how many of them, at most.
         limit: time that is left; None for no limit.
         searched: whether they are searched for, which takes about as many samples as a pair does.
+        in_time: the samples per dataset that fit into the limit and are taken instead, and the smallest ε of a
+            violation that they detect; None where all are taken.
     """
     whole = 2 * seconds * runs * (pairs + searched)
     if whole <= (WORTH_SAYING if limit is None else min(limit, WORTH_SAYING)):
@@ -134,6 +136,13 @@ def of_slow_calls(
     parts = [f"A call of {name} takes {duration(seconds)}."]
     if needed.least is not None and needed.least <= runs:
         parts.append(needed_sentence(seconds, needed.least, needed.for_power, needed.target))
+    if in_time is not None:
+        fewer, epsilon = in_time
+        parts.append(
+            f"The time limit has time for about {fewer:,}, which detect a violation of ε ≥ {epsilon:.3g} with "
+            "probability 0.9."
+        )
+        return " ".join(parts)
     up_to = "one pair" if pairs == 1 else f"up to {pairs} pairs"
     search = ", and the search for pairs," if searched else ""
     parts.append(f"All {runs:,} samples per dataset of {up_to}{search} take up to {duration(whole)}.")

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from dpaudit.evidence.sequential import MOST_EPSILON
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.stats import power
@@ -74,6 +75,22 @@ def counted_for_power(claim: Claim, target: float, *, alpha: float) -> int | Non
         quantile = NormalDist().inv_cdf
         return math.ceil((quantile(1 - alpha) + quantile(POWER)) ** 2 / (2 * math.log(1 / alpha)) * limit)
     return power.runs_needed(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha, power=POWER)
+
+
+def detectable(claim: Claim, runs: int, *, alpha: float) -> float | None:
+    """The smallest ε of a violation that an audit of so many samples per dataset detects with probability `POWER`.
+
+    As of `counted_for_power`, the violation is on an event of probability ½ at the claim's limit. None if there is no
+    such ε.
+    """
+    counted = runs - learning_runs(runs)
+    if claim.delta >= 1 or claim.epsilon >= MOST_EPSILON or counted < 1:
+        return None
+    q = (1 - claim.delta) / 2 * math.exp(-claim.epsilon)
+    found = power.detectable_epsilon(
+        q, counted, counted, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha, power=POWER
+    )
+    return found if math.isfinite(found) else None
 
 
 def with_learning(counted: int) -> int:

@@ -16,6 +16,7 @@ from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
 from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
 from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.pace import SEARCH_SHARE, pairs_in_time
 from dpaudit.evidence.sampling import MINIMIZE, SEARCH
 from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
@@ -29,8 +30,6 @@ from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
 """The cheapest estimates that a search may cost; together as many runs as one pair may have."""
-TIME_SHARE = 0.5
-"""Most of the time that is left which a search, or a minimisation, may take."""
 SHOWN_EVERY = 8
 """Estimates between two reports of progress."""
 IN_TIME = 60
@@ -67,7 +66,7 @@ def find_pairs(
         needed: samples per dataset with which an audit of one pair has power; with time for no more, one is audited.
             None if unknown.
     """
-    with runner.within(TIME_SHARE):
+    with runner.within(SEARCH_SHARE):
         search = _Search(job, runner, findings, seed, at_once, needed)
         try:
             yield from search.run()
@@ -139,8 +138,8 @@ class _Search:
         in_time = int(left / (2 * pace))
         self.worthless = in_time < WORTHWHILE * LEAST_RUNS
         least = max(LEAST_RUNS, in_time // IN_TIME)
-        after = in_time / TIME_SHARE - (0 if self.worthless else in_time)
-        pairs = self.most_pairs if needed is None else max(1, min(self.most_pairs, int(after / needed)))
+        after = left / SEARCH_SHARE - (0 if self.worthless else left)
+        pairs = pairs_in_time(self.most_pairs, needed, seconds=after, pace=pace)
         changed = self.worthless or least < self.least or pairs < self.most_pairs
         self.least, self.most_pairs = min(least, self.least), pairs
         return changed
@@ -232,7 +231,7 @@ def minimize_strongest(
 
     yield Progress(used, job.runs, "refuted; minimising the pair", state.epsilon_lower)
     try:
-        with runner.within(TIME_SHARE):
+        with runner.within(SEARCH_SHARE):
             minimized = minimize(
                 strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS,
                 sizes=job.sizes,

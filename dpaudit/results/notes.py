@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from dpaudit.errors import DpauditError
-from dpaudit.options import CALL_TIME, DATA, ORDERED, Door
+from dpaudit.options import CALL_TIME, DATA, ORDERED, RUNS, Door
 from dpaudit.results.reasons import Statement, Value, at_least
 
 NoteCode: TypeAlias = Literal[
@@ -19,7 +19,7 @@ NoteCode: TypeAlias = Literal[
     "exceptional_float", "rare_events", "samples_disagree", "also_crashed", "also_proved", "wrong_sensitivity",
     "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
-    "kept_from_earlier", "search_cut_short", "interrupted", "read_by", "trace",
+    "kept_from_earlier", "search_cut_short", "samples_in_time", "interrupted", "read_by", "trace",
     "recorded_evidence",
 ]
 SHOWN_ROUNDINGS = 3
@@ -397,6 +397,29 @@ class SearchCutShort(Note):
             made = "one estimate" if self.estimates == 1 else f"{self.estimates:,} estimates"
             what = f"The search for pairs made {made} in its half of the time; the best pairs so far were audited."
         return f"{what} On another machine the same seed may lead to other pairs; without a limit it does not."
+
+
+@dataclass(frozen=True)
+class SamplesInTime(Note):
+    """A time limit leaves time for fewer samples than there would be without it.
+
+    Args:
+        seconds: the limit; None if unknown.
+        runs: samples per dataset of each pair.
+        by_the_clock: True: another machine may have time for more.
+    """
+
+    code = "samples_in_time"
+    seconds: float | None
+    runs: int
+    by_the_clock: bool
+
+    def sentence(self, door: Door) -> str:
+        limit = "" if self.seconds is None else f" of {self.seconds:g} s"
+        return (
+            f"The time limit{limit} left time for {self.runs:,} samples per dataset. With {RUNS.called(door)} the "
+            "number does not depend on the machine."
+        )
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,15 @@ class Runner:
         """Whether worker processes may do something."""
         return self.jobs > 1 or self.cluster is not None
 
+    @property
+    def parallel(self) -> int:
+        """How many samples may be drawn at the same time.
+
+        Raises:
+            ClusterError: as of `workers`.
+        """
+        return self.jobs if self.cluster is None else self.workers().capacity
+
     @contextlib.contextmanager
     def within(self, share: float) -> Iterator[None]:
         """What runs inside has this share of the time that is left; without a limit there is none inside either."""
