@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.evidence.density import Exact, Losses
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, PairLaws
+from dpaudit.evidence.figures import drawn_curve
 from dpaudit.language import Claim
 from dpaudit.results.figures import CertifiedTest, LossPlot, TradeoffPlot, rounded
 from dpaudit.results.model import SampledEvidence
@@ -126,20 +127,13 @@ def _thinned(points: Floats) -> Floats:
 
 def _claimed(claim: Claim) -> tuple[Floats, Floats, Floats]:
     """ε and δ whose curves make up the claim's, and the α at which that bends."""
-    if claim.curve is not None:
-        epsilons, deltas = (np.array(part) for part in zip(*claim.points, strict=True))
-        return _by_tangents(np.minimum(epsilons, 700.0), deltas)
-    if claim.rho is None:
+    curve = drawn_curve(claim)
+    if curve is None:
         epsilon, delta = min(claim.epsilon, 700.0), claim.delta
         kink = (1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))
         return np.array([claim.epsilon]), np.array([delta]), np.array([0.0, kink, 1 - delta, 1.0])
-    # a smooth curve: by its tangents
-    reach = min(claim.rho + 6 * math.sqrt(2 * claim.rho), 700.0)
-    epsilons = np.linspace(0.0, reach, 200)
-    return _by_tangents(epsilons, np.array([claim.delta_at(e) for e in epsilons.tolist()]))
-
-
-def _by_tangents(epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats, Floats]:
+    epsilons, deltas = (np.array(part) for part in zip(*curve.points, strict=True))
+    epsilons = np.minimum(epsilons, 700.0)
     alpha = np.unique(np.concatenate([np.linspace(0, 1, 400), np.geomspace(1e-6, 1, 200)]))
     points = np.column_stack([alpha, tradeoff.of_claim(epsilons, deltas, alpha)])
     return epsilons, deltas, _thinned(points)[:, 0]
