@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache, partial
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import chain
 from operator import attrgetter
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -140,7 +140,8 @@ def _array(thing: Any, above: frozenset[int]) -> Hashable:
     if thing.dtype.hasobject:
         return ("ndarray", thing.shape, _image(thing.tolist(), above))
     kind = thing.dtype.str if thing.dtype.names is None else str(thing.dtype)
-    return ("ndarray", thing.shape, kind, blake2b(thing.tobytes(), digest_size=16).digest())
+    # of long arrays, two or three times as fast as blake2b where the processor has instructions for it
+    return ("ndarray", thing.shape, kind, sha256(thing.tobytes()).digest())
 
 
 def _sequence(thing: Any, above: frozenset[int]) -> Hashable:

@@ -19,6 +19,8 @@ __all__ = ["nearest"]
 Floats = FloatArray
 
 _STEPS = 200  # bisection alone needs about 65; Newton's method from the cubic's root needs one or two
+_CLOSE = 1e-3  # relative; nearer than this, Newton's method doubles the number of correct digits at each step
+_WIDE = 4.0
 _ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)
 
 
@@ -102,7 +104,9 @@ def _newton(
             if converged.all():
                 break
             low, high = np.where(rising > 0, q, low), np.where(rising > 0, high, q)
-            guess, middle = q + newton, (low + high) / 2
-            usable = (guess > low) & (guess < high) & (step % 4 != 3)
+            # of ends of different size, the middle of their logarithms
+            wide = (low > 0) & (high > _WIDE * low)
+            guess, middle = q + newton, np.where(wide, np.sqrt(low) * np.sqrt(high), (low + high) / 2)
+            usable = (guess > low) & (guess < high) & ((step % 4 != 3) | (np.abs(newton) <= _CLOSE * q))
             q = np.where(converged, q, np.where(usable, guess, middle))
     return q

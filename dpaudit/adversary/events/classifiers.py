@@ -17,6 +17,8 @@ MANY = 50_000
 """From this many rows on, trees learn with a small step size."""
 WIDE = 16
 """From this many columns on, each split of a tree considers a quarter of them."""
+REPEATED = 2
+"""Rows are repeated as often as they were seen, instead of weighted, if they are at most so many times as many."""
 EVEN = 0.1
 """Weights count as equal if they differ by less than this fraction of the mean weight of a row."""
 LINEAR_DECIMALS = 9
@@ -86,7 +88,11 @@ def trees(columns: Floats, times: Ints) -> Classifier | None:
     if min(totals) == 0:
         return None
     rows = np.vstack([columns[times[which] > 0] for which in (0, 1)])
-    counts = [times[which][times[which] > 0].astype(np.float64) for which in (0, 1)]
+    counts = [times[which][times[which] > 0] for which in (0, 1)]
+    if totals.sum() <= REPEATED * len(rows):
+        # binning weighted rows takes ten times as long
+        rows = np.repeat(rows, np.concatenate(counts), axis=0)
+        counts = [np.ones(total, dtype=np.int64) for total in totals.tolist()]
     weights = np.concatenate([counts[which] * (totals.sum() / 2 / totals[which]) for which in (0, 1)])
     labels = np.repeat([1, 0], [len(counts[0]), len(counts[1])])
     # with many rows the violation to detect is small, often in events of a few in a thousand: a sum of shallow trees
@@ -106,7 +112,7 @@ def trees(columns: Floats, times: Ints) -> Classifier | None:
         max_features=0.25 if many and columns.shape[1] > WIDE else 1.0, l2_regularization=1.0, early_stopping=False,
         random_state=0, **shape,
     )
-    # binning weighted rows takes ten times as long; unequal sample sizes shift all scores equally, so thresholds adapt
+    # unequal sample sizes shift all scores equally, so thresholds adapt
     even = np.ptp(weights) < EVEN * weights.mean()
     with one_thread():  # again: before the first fit, the caller's limit did not cover scikit-learn's threads
         fitted: Classifier = model.fit(rows, labels, sample_weight=None if even else weights)
