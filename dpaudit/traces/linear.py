@@ -50,6 +50,7 @@ class Linear:
         return bool((self.factors != 0).any())
 
 
+@np.errstate(over="ignore")  # differences of outputs near the largest double are infinite
 def fitted(z: FloatArray, y: FloatArray) -> Linear | None:
     """The output as a function of the draws; None where it is not linear, or the runs cannot show it.
 
