@@ -455,3 +455,30 @@ class Raises:
     def __del__(self) -> None:
         """Its own error."""
         raise ValueError
+
+
+GROWS = """
+import time
+from dpaudit.subjects.executors import Workers
+
+def wait(seconds):
+    time.sleep(seconds)
+    return "waited"
+
+def grow(size):
+    time.kept = b"x" * size
+    return "grown"
+
+workers = Workers(2)
+first = [workers.submit(wait, 0.6) for _ in range(4)]
+later = [workers.submit(grow, 400_000_000) for _ in range(2)] + [workers.submit(wait, 0.6) for _ in range(8)]
+print(*(each.result() for each in [*first, *later]))
+workers.close()
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_whose_memory_grows_is_replaced_without_a_word() -> None:
+    ran = subprocess.run([sys.executable, "-c", GROWS], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["waited"] * 4 + ["grown"] * 2 + ["waited"] * 8
+    assert not ran.stderr

@@ -6,7 +6,6 @@ From the plots and drawings of a result; `on_axes` draws the same plots on a use
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -74,10 +73,7 @@ def figures_of_pages(pages: Sequence[Sequence[Audit]], *, jobs: int = 1) -> Iter
     work = [(audit, number) for audits in pages for number, audit in enumerate(audits, 1)]
     if jobs == 1 or len(work) < SHARED_FROM:
         yield from (figures_of(audit, number) for audit, number in work)
-        return
-    with warnings.catch_warnings():
-        # matplotlib's memory grows from figure to figure, and joblib replaces such a worker, which loses nothing
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+    else:
         yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(figures_of)(*one) for one in work)
 
 
