@@ -526,7 +526,7 @@ def _within_time(
         final: the error of the last confidence bounds of all pairs together.
     """
     target = job.target
-    if runner.left is None or request.runs is not None or isinstance(target, RecordedTarget):
+    if runner.left is None or request.runs is not None or isinstance(target, RecordedTarget) or not job.pairs:
         return job
     # a search has measured it already
     pace = runner.pace.get(target.name) if isinstance(job, PairSearch) else None
