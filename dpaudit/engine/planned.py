@@ -152,11 +152,12 @@ def _searched(job: PrivacyJob, limit: float | None, pace: float) -> int:
         case PairSearch():
             each = max(estimate.LEAST_RUNS, job.runs // search.ESTIMATES)
             most = 2 * each * math.ceil((1 + search.TESTED) * search.ESTIMATES)
-            return most if limit is None else min(most, int(SEARCH_SHARE * limit / max(pace, 1e-9)))
         case GroupChains():
             each = max(chains.LEAST_RUNS, job.runs // chains.ESTIMATES)
-            return 2 * each * (chains.ESTIMATES + chains.LINK_RUNS * len(job.claims))
-    return 0
+            most = 2 * each * (chains.ESTIMATES + chains.LINK_RUNS * len(job.claims))
+        case _:
+            most = 0
+    return most if limit is None else min(most, int(SEARCH_SHARE * limit / max(pace, 1e-9)))
 
 
 def _sources(job: Job) -> list[tuple[MechanismTarget | FunctionTarget, Dataset]]:

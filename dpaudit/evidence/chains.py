@@ -25,6 +25,7 @@ from dpaudit.evidence.density import compared
 from dpaudit.evidence.estimate import SampledObjective
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, claim_record, finite, pair_record
 from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.pace import FOR_SAMPLES, SEARCH_SHARE, measure
 from dpaudit.evidence.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache, law
 from dpaudit.interpret.range_laws import has_ranges
@@ -37,6 +38,7 @@ from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
 from dpaudit.results.notes import ChainLinkRefutes, ChainsCompared, SearchTimeLimit
 from dpaudit.results.refutation import ROUNDING, refutes
 from dpaudit.results.stream import Progress
+from dpaudit.subjects.recorded import RecordedTarget
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import guarded
@@ -70,6 +72,8 @@ def find_chain(
 ) -> Generator[Progress, None, GroupChains]:
     """The job with the ends of the worst chain that was found; `findings.chain` holds its links.
 
+    The search takes at most half of the time that is left; the ends are audited with the rest.
+
     Where the exact law of a link refutes the claim for neighbours although the ends keep that for groups, it is the
     job of that link and that claim: a group's claim rests on it.
 
@@ -82,7 +86,8 @@ def find_chain(
         _Runs(job, runner, findings, seed) if mechanism is None else _Laws(job, mechanism, runner, findings)
     )
     try:
-        yield from _walk(search, job, default_rng([seed, CHAIN, len(job.claims)]))
+        with runner.within(SEARCH_SHARE):
+            yield from _walk(search, job, default_rng([seed, CHAIN, len(job.claims)]))
     except TimeLimitError:
         if search.best is None:
             raise
@@ -256,9 +261,27 @@ class _Runs(_Search):
     exact = False
 
     def __init__(self, job: GroupChains, runner: Runner, findings: Findings, seed: int) -> None:
-        super().__init__(job, runner, findings, most=ESTIMATES)
+        least, most = max(LEAST_RUNS, job.runs // ESTIMATES), ESTIMATES
+        left, pace = runner.left, self._pace(job, runner, seed)
+        if left is not None and pace:
+            # fewer samples for each estimate, and fewer estimates, where calls are too slow for the time
+            in_time = int(FOR_SAMPLES * SEARCH_SHARE * left / (2 * pace))
+            least = max(LEAST_RUNS, min(least, in_time // ESTIMATES))
+            most = min(ESTIMATES, in_time // least)
+        super().__init__(job, runner, findings, most=most)
         self.objective = SampledObjective(job, runner, seed)
-        self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
+        self.least = least
+
+    def _pace(self, job: GroupChains, runner: Runner, seed: int) -> float | None:
+        """Seconds of a sample, if there is a time limit and the first pair does not fail."""
+        target = job.target
+        if runner.left is None or not job.starts or isinstance(target, RecordedTarget):
+            return None
+        try:
+            with runner.guarded(target.name):
+                return measure([(target, job.starts[0].left), (target, job.starts[0].right)], seed=seed).seconds
+        except (MechanismError, OutputError):
+            return None
 
     def score(self, chain: Chain, effort: int) -> float:
         self.used += effort

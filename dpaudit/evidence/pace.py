@@ -14,7 +14,7 @@ from dpaudit.evidence.assumptions import always_fails, only_failures
 from dpaudit.evidence.needed import POSSIBLE_RUNS, samples_needed
 from dpaudit.interpret import Outputs
 from dpaudit.language import Dataset
-from dpaudit.plans.job import PairSearch, PrivacyJob
+from dpaudit.plans.job import GroupChains, PairSearch, PrivacyJob
 from dpaudit.subjects.runner import TASK
 from dpaudit.subjects.target import LARGE_BLOCK, FunctionTarget, MechanismTarget
 
@@ -27,7 +27,7 @@ APART = 2.0
 FOR_SAMPLES = 0.8
 """Share of the rest for samples: calls may turn out slower, and later events cost time too."""
 SEARCH_SHARE = 0.5
-"""Most of the time that is left which a search for pairs, or a minimisation, may take."""
+"""Most of the time that is left which a search for pairs or chains, or a minimisation, may take."""
 _PACE = 0x91A4
 """Marks the random streams of measurements."""
 
@@ -77,14 +77,15 @@ def measure(sources: Sequence[tuple[MechanismTarget | FunctionTarget, Dataset]],
 def foreseen(
     job: PrivacyJob, *, pace: float, seconds: float, workers: int, final: float, min_power: float
 ) -> PrivacyJob:
-    """The job with as many pairs and samples as there will be time for after a search for pairs.
+    """The job with as many pairs and samples as there will be time for after a search for pairs or chains.
 
     Args:
         pace, seconds, workers, min_power: as of `within_time`, before the search.
         final: the error of the last confidence bounds of all pairs together.
     """
-    if isinstance(job, PairSearch):
+    if isinstance(job, PairSearch | GroupChains):
         seconds *= 1 - SEARCH_SHARE
+    if isinstance(job, PairSearch):
         needed = samples_needed(job.claim, alpha=final / job.tests, min_power=min_power).for_power
         job = replace(job, pairs=job.pairs[: pairs_in_time(job.tests, needed, seconds=seconds, pace=pace)])
     return within_time(

@@ -98,3 +98,10 @@ def test_a_slow_function_is_told_what_there_is_time_for(seconds: float, capsys: 
     dpaudit.audit(broken, epsilon=1.0, pair=PAIR, time=seconds, progress=True)
     said = " ".join(capsys.readouterr().err.split())
     assert ("The time limit has time for about 1," in said) == (seconds == 20.0)
+
+
+@pytest.mark.slow
+def test_a_search_for_chains_leaves_time_for_its_ends() -> None:
+    found = dpaudit.audit(slow, epsilon=1.0, data="integers(0, 1)", groups=2, time=24.0, progress=False)
+    assert found.verdict == Verdict.PASS
+    assert any(note.code == "samples_in_time" for note in found.audit.notes)
