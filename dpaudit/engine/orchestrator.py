@@ -529,7 +529,7 @@ def _within_time(
     if runner.left is None or request.runs is not None or isinstance(target, RecordedTarget) or not job.pairs:
         return job
     # a search has measured it already
-    pace = runner.pace.get(target.name) if isinstance(job, PairSearch) else None
+    pace = runner.pace.get(target.name) if isinstance(job, PairSearch | GroupChains) else None
     if pace is None:
         with runner.guarded(target.name):
             pair = job.pairs[0]

@@ -20,7 +20,7 @@ Floats = FloatArray
 
 _STEPS = 200  # bisection alone needs about 65; Newton's method from the cubic's root needs one or two
 _CLOSE = 1e-3  # relative; nearer than this, Newton's method doubles the number of correct digits at each step
-_WIDE = 4.0
+_WIDE = 4.0  # ends of a bracket whose quotient is larger are halved on the scale of logarithms
 _ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)
 
 
