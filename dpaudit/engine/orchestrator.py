@@ -40,7 +40,7 @@ from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.needed import detectable, samples_needed
 from dpaudit.evidence.pace import foreseen, measure, within_time
 from dpaudit.evidence.recorded import dependence, examine_recorded
-from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
+from dpaudit.evidence.side_by_side import AuditResult, Work, share_of_time, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.extras import installed_version
 from dpaudit.journal import Journal, location
@@ -194,6 +194,7 @@ def check(
                 steps = _side_by_side(work, request, runner, kept)
                 work = []
             else:
+                runner.share = share_of_time([one for one in work if one.job.replay not in resumed.ended])
                 steps = _timed(work.pop(0), request, runner, kept)
             yield from _recorded(steps, audits, utility, seconds)
         last = result()
@@ -536,7 +537,7 @@ def _within_time(
             pace = measure([(target, pair.left), (target, pair.right)], seed=request.seed).seconds
     fewer = within_time(
         job, pace=pace, seconds=runner.left, workers=runner.parallel, alpha=final / job.tests,
-        min_power=request.min_power,
+        min_power=request.min_power, share=runner.share,
     )
     if fewer.runs < job.runs:
         findings.notes.append(SamplesInTime(request.time, fewer.runs, by_the_clock=True))
@@ -555,7 +556,7 @@ def _first_calls(
         # its calls take the longer the more samples they give
         return
     findings.call_time = runner.pace[target.name] = seconds
-    pairs, left = job.tests, runner.left
+    pairs, left = job.tests, None if runner.left is None else runner.share * runner.left
     if job.claim.delta < 1 and (left is not None or 2 * seconds * job.runs * (pairs + 1) > first_calls.WORTH_SAYING):
         alpha = shares(work.alpha, certify=request.certify, bits=job.bits or request.bits).final / pairs
         findings.needed = samples_needed(job.claim, alpha=alpha, min_power=request.min_power)
@@ -574,7 +575,8 @@ def _in_time(
     if runner.left is None or request.runs is not None:
         return None
     fewer = foreseen(
-        job, pace=pace, seconds=runner.left, workers=runner.parallel, final=final, min_power=request.min_power
+        job, pace=pace, seconds=runner.left, workers=runner.parallel, final=final, min_power=request.min_power,
+        share=runner.share,
     )
     epsilon = detectable(job.claim, fewer.runs, alpha=final / fewer.tests)
     return None if fewer.runs == job.runs or epsilon is None else (fewer.runs, epsilon)

@@ -100,11 +100,16 @@ def planned(request: Request) -> Iterator[PlannedCase]:
     with Runner(1, request.time).limited(IMPORTS_GRACE):
         jobs: list[Job] = [*(all_jobs(request) if request.only != "utility" else []), *utility_jobs(request)]
     tests = max(1, sum(job.tests for job in jobs))
+    rest = tests
     for job in jobs:
-        yield _case(job, request, request.alpha * job.tests / tests)
+        # as if every case before it had used all of its time
+        left = math.inf if request.time is None else request.time * rest / tests
+        yield _case(job, request, request.alpha * job.tests / tests, left, job.tests / max(1, rest))
+        rest -= job.tests
 
 
-def _case(job: Job, request: Request, alpha: float) -> PlannedCase:
+def _case(job: Job, request: Request, alpha: float, left: float, share: float) -> PlannedCase:
+    """One case, when so many seconds are left, of which a share is for it."""
     made = PlannedCase(job.target.name, job.label, str(job.claim))
     if isinstance(job, RecordedSamples) or isinstance(job.target, RecordedTarget):
         return replace(made, unsampled="its outputs are recorded")
@@ -124,10 +129,10 @@ def _case(job: Job, request: Request, alpha: float) -> PlannedCase:
     of_one = 0.0
     if not isinstance(job, UtilityJob):
         final = shares(alpha, certify=request.certify, bits=job.bits or request.bits).final
-        if request.time is not None and request.runs is None:
+        if math.isfinite(left) and request.runs is None:
             job = foreseen(
-                job, pace=some.seconds, seconds=request.time, workers=request.jobs, final=final,
-                min_power=request.min_power,
+                job, pace=some.seconds, seconds=left, workers=request.jobs, final=final,
+                min_power=request.min_power, share=share,
             )
         of_one = final / job.tests
     made = replace(
@@ -139,15 +144,15 @@ def _case(job: Job, request: Request, alpha: float) -> PlannedCase:
         made = replace(made, pairs=kinds, certification=kinds * job.runs)
     else:
         made = replace(
-            made, pairs=job.tests, search=_searched(job, request.time, some.seconds),
+            made, pairs=job.tests, search=_searched(job, share * left, some.seconds),
             learning=2 * job.tests * job.learning, certification=2 * job.tests * (job.runs - job.learning),
             detectable=detectable(job.claim, job.runs, alpha=of_one),
         )
     return replace(made, tasks=-(-made.samples // min(longest, made.runs)))
 
 
-def _searched(job: PrivacyJob, limit: float | None, pace: float) -> int:
-    """Samples that a search for pairs takes at most."""
+def _searched(job: PrivacyJob, limit: float, pace: float) -> int:
+    """Samples that a search for pairs takes at most, in an audit with so many seconds."""
     match job:
         case PairSearch():
             each = max(estimate.LEAST_RUNS, job.runs // search.ESTIMATES)
@@ -157,7 +162,7 @@ def _searched(job: PrivacyJob, limit: float | None, pace: float) -> int:
             most = 2 * each * (chains.ESTIMATES + chains.LINK_RUNS * len(job.claims))
         case _:
             most = 0
-    return most if limit is None else min(most, int(SEARCH_SHARE * limit / max(pace, 1e-9)))
+    return most if math.isinf(limit) else min(most, int(SEARCH_SHARE * limit / max(pace, 1e-9)))
 
 
 def _sources(job: Job) -> list[tuple[MechanismTarget | FunctionTarget, Dataset]]:

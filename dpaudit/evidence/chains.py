@@ -86,7 +86,7 @@ def find_chain(
         _Runs(job, runner, findings, seed) if mechanism is None else _Laws(job, mechanism, runner, findings)
     )
     try:
-        with runner.within(SEARCH_SHARE):
+        with runner.within(SEARCH_SHARE * runner.share):
             yield from _walk(search, job, default_rng([seed, CHAIN, len(job.claims)]))
     except TimeLimitError:
         if search.best is None:

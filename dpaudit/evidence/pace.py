@@ -27,7 +27,7 @@ APART = 2.0
 FOR_SAMPLES = 0.8
 """Share of the rest for samples: calls may turn out slower, and later events cost time too."""
 SEARCH_SHARE = 0.5
-"""Most of the time that is left which a search for pairs or chains, or a minimisation, may take."""
+"""Most of the time left to an audit which a search for pairs or chains, or a minimisation, may take."""
 _PACE = 0x91A4
 """Marks the random streams of measurements."""
 
@@ -75,21 +75,23 @@ def measure(sources: Sequence[tuple[MechanismTarget | FunctionTarget, Dataset]],
 
 
 def foreseen(
-    job: PrivacyJob, *, pace: float, seconds: float, workers: int, final: float, min_power: float
+    job: PrivacyJob, *, pace: float, seconds: float, workers: int, final: float, min_power: float, share: float = 1.0
 ) -> PrivacyJob:
     """The job with as many pairs and samples as there will be time for after a search for pairs or chains.
 
     Args:
-        pace, seconds, workers, min_power: as of `within_time`, before the search.
+        pace, seconds, workers, min_power, share: as of `within_time`, before the search.
         final: the error of the last confidence bounds of all pairs together.
     """
     if isinstance(job, PairSearch | GroupChains):
-        seconds *= 1 - SEARCH_SHARE
-    if isinstance(job, PairSearch):
-        needed = samples_needed(job.claim, alpha=final / job.tests, min_power=min_power).for_power
-        job = replace(job, pairs=job.pairs[: pairs_in_time(job.tests, needed, seconds=seconds, pace=pace)])
+        searching = SEARCH_SHARE * share * seconds
+        if isinstance(job, PairSearch):
+            needed = samples_needed(job.claim, alpha=final / job.tests, min_power=min_power).for_power
+            after = share * seconds - searching
+            job = replace(job, pairs=job.pairs[: pairs_in_time(job.tests, needed, seconds=after, pace=pace)])
+        seconds -= searching
     return within_time(
-        job, pace=pace, seconds=seconds, workers=workers, alpha=final / job.tests, min_power=min_power
+        job, pace=pace, seconds=seconds, workers=workers, alpha=final / job.tests, min_power=min_power, share=share
     )
 
 
@@ -107,12 +109,13 @@ def pairs_in_time(most: int, needed: int | None, *, seconds: float, pace: float)
 
 
 def within_time(
-    job: PrivacyJob, *, pace: float, seconds: float, workers: int, alpha: float, min_power: float
+    job: PrivacyJob, *, pace: float, seconds: float, workers: int, alpha: float, min_power: float, share: float = 1.0
 ) -> PrivacyJob:
     """The job with the samples for which there is time; unchanged if these could not detect a large violation.
 
     Otherwise learning, a share of all samples, might take all of the time, and nothing would be counted. Where there is
-    no time for a PASS, every sample tests the claim until the time limit.
+    no time for a PASS, every sample tests the claim until the time limit. Audits that come later leave this one the
+    samples with which it can PASS, whatever its share.
 
     Args:
         job: with at least one pair.
@@ -120,13 +123,16 @@ def within_time(
         seconds: until the time limit.
         workers: how many draw samples at the same time, if the target is portable.
         alpha, min_power: as of `samples_needed`.
+        share: the part of the time that is for this audit; the rest is for those after it.
     """
-    runs = _runs_in_time(job, pace=pace, seconds=seconds, workers=workers)
+    runs = _runs_in_time(job, pace=pace, seconds=share * seconds, workers=workers)
     if runs >= job.runs or job.claim.delta >= 1:
         return job
     needed = samples_needed(job.claim, alpha=alpha, min_power=min_power)
     least = needed.least if needed.for_power is None else needed.for_power
-    return job if least is None or runs < least else replace(job, runs=runs)
+    if least is None or _runs_in_time(job, pace=pace, seconds=seconds, workers=workers) < least:
+        return job
+    return replace(job, runs=min(max(runs, least), job.runs))
 
 
 def _runs_in_time(job: PrivacyJob, *, pace: float, seconds: float, workers: int) -> int:

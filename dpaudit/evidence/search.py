@@ -59,14 +59,14 @@ def find_pairs(
 ) -> Generator[Progress, None, PairSearch]:
     """The job with the most promising pairs; the samples of the search are used for nothing else.
 
-    The search takes at most half of the time that is left. What it has then is audited with the rest.
+    The search takes at most half of the time that the audit has. What it has found then is audited with the rest.
 
     Args:
         at_once: whether a pair on which the claim seems refuted ends the search.
         needed: samples per dataset with which an audit of one pair has power; with time for no more, one is audited.
             None if unknown.
     """
-    with runner.within(SEARCH_SHARE):
+    with runner.within(SEARCH_SHARE * runner.share):
         search = _Search(job, runner, findings, seed, at_once, needed)
         try:
             yield from search.run()
@@ -231,7 +231,7 @@ def minimize_strongest(
 
     yield Progress(used, job.runs, "refuted; minimising the pair", state.epsilon_lower)
     try:
-        with runner.within(SEARCH_SHARE):
+        with runner.within(SEARCH_SHARE * runner.share):
             minimized = minimize(
                 strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS,
                 sizes=job.sizes,

@@ -56,7 +56,10 @@ def side_by_side(
     pool, ended = runner.workers(), set[int]()
     shared = [pool.share((audit, one)) for one in work]
     try:
-        running = {pool.submit(_one, at, one, deadline) for at, one in enumerate(shared)}
+        running = {
+            pool.submit(_one, at, one, deadline, share_of_time(work[at:], pool.capacity))
+            for at, one in enumerate(shared)
+        }
         while running:
             with runner.limited(LIMIT_GRACE):
                 done, running = wait(running, LOOKS, return_when=FIRST_COMPLETED)
@@ -83,7 +86,7 @@ def side_by_side(
         for tried in range(1, pool.losses):
             try:
                 with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                    _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline).result()
+                    _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline, 1.0).result()
                 break
             except BrokenExecutor:
                 # once with others, and each time alone
@@ -98,9 +101,20 @@ def side_by_side(
         yield at, audit_result, seconds
 
 
-def _one(at: int, shared: Shared, deadline: float | None) -> tuple[int, AuditResult, float]:
+def share_of_time(work: Sequence[Work], at_once: int = 1) -> float:
+    """The share that the first of these cases has of the time left: in proportion to numbers of tests, like α.
+
+    Args:
+        work: with the case itself.
+        at_once: cases that are audited at the same time.
+    """
+    tests = sum(one.job.tests for one in work)
+    return min(1.0, at_once * work[0].job.tests / tests) if tests else 1.0
+
+
+def _one(at: int, shared: Shared, deadline: float | None, share: float) -> tuple[int, AuditResult, float]:
     """One audit in a worker process."""
     audit, work = shared.value()
     begun = time.monotonic()
-    runner = Runner(1, None if deadline is None else deadline - time.time())
+    runner = Runner(1, None if deadline is None else deadline - time.time(), share=share)
     return at, audit(work, runner), time.monotonic() - begun

@@ -73,6 +73,8 @@ class Runner:
     """Seconds that a run of a target took, the last time it was asked for some in this process."""
     unused: int = 0
     """Runs that worker processes have begun, or done, and that were not needed."""
+    share: float = 1.0
+    """The part of the time left that the present audit may plan with, so that audits after it have theirs."""
     journal: Journal = field(default_factory=lambda: Journal("", None))
     """What an interrupted command has computed; by default nothing is kept."""
     kept: KeptSamples | None = None

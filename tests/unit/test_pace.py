@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +12,13 @@ import pytest
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Integers
+from dpaudit.engine import orchestrator
 from dpaudit.evidence.needed import samples_needed
 from dpaudit.evidence.pace import foreseen, measure, within_time
+from dpaudit.evidence.side_by_side import Work, share_of_time
 from dpaudit.language import Claim
 from dpaudit.plans.job import GivenPairs, PairSearch
+from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.target import FunctionTarget
 
@@ -62,6 +67,27 @@ def test_a_search_takes_half_of_the_time_and_leaves_pairs_with_power() -> None:
     assert (three.tests, three.runs) == (3, 1_800)
 
 
+def test_of_several_audits_each_has_its_share_but_no_less_than_power_needs() -> None:
+    third = within_time(job(), pace=0.01, seconds=60, workers=1, share=1 / 3, **POWER)
+    assert third.runs == 720
+    tenth = within_time(job(), pace=0.01, seconds=60, workers=1, share=0.1, **POWER)
+    assert tenth.runs == NEEDED
+    searched = job(kind=PairSearch, pairs=3, records=Integers(0, 1))
+    half = foreseen(searched, pace=0.002, seconds=120, workers=1, final=0.0003, min_power=2.0, share=0.5)
+    # the search takes 30 seconds, and half of the other 90 are for samples
+    assert (half.tests, half.runs) == (3, 2_800)
+
+
+def test_shares_are_in_proportion_to_tests_and_those_at_once_count_together() -> None:
+    work = [Work(job(pairs=pairs), 0.01) for pairs in (1, 3, 2)]
+    assert share_of_time(work) == 1 / 6
+    assert share_of_time(work[1:]) == 3 / 5
+    assert share_of_time(work[2:]) == 1
+    assert share_of_time(work, at_once=2) == 1 / 3
+    assert share_of_time(work[1:], at_once=2) == 1
+    assert share_of_time([Work(replace(job(), runs=0), 0.01)]) == 1
+
+
 def test_the_pace_is_that_of_a_sample() -> None:
     target = FunctionTarget("slow", "", slow)
     some = measure([(target, data) for data in PAIR], seed=1)
@@ -105,3 +131,16 @@ def test_a_search_for_chains_leaves_time_for_its_ends() -> None:
     found = dpaudit.audit(slow, epsilon=1.0, data="integers(0, 1)", groups=2, time=24.0, progress=False)
     assert found.verdict == Verdict.PASS
     assert any(note.code == "samples_in_time" for note in found.audit.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_several_slow_functions_all_have_a_verdict(jobs: int, tmp_path: Path) -> None:
+    lines = ["import time"]
+    for name in "fgh":
+        lines += [f"def {name}(data, rng):", "    time.sleep(0.002)", "    return sum(data) + rng.laplace(0, 1)"]
+    (tmp_path / "slow_functions.py").write_text("\n".join(lines), encoding="utf-8")
+    names = tuple(f"{tmp_path / 'slow_functions.py'}:{name}" for name in "fgh")
+    found = orchestrator.run(Request(names, epsilon=1.0, pair=PAIR, time=24.0, jobs=jobs))
+    assert [audit.verdict for audit in found.audits] == [Verdict.PASS] * 3
+    assert all(any(note.code == "samples_in_time" for note in audit.notes) for audit in found.audits)
