@@ -31,8 +31,8 @@ MOST_ATOMS = 20_000
 """Most atoms with their own cell; rarer atoms are not in any event."""
 FEW = 8
 """Up to this many atoms, ordering them costs nothing."""
-PREDICTED = 4
-"""Extrapolate the tails of this many families (one end of a scale, one direction) of threshold events."""
+PREDICTED = 32
+"""Extrapolate the tails of at most so many families (one end of a scale, one direction) of threshold events."""
 SHRUNK_MOST = 64
 """Up to this many atoms, empirical Bayes predicts fresh shares. Among many atoms most are rare, and often differ more
 than common ones do; one prior for all ignores that, and makes the same error for every atom of a set."""
@@ -114,23 +114,30 @@ class Candidates:
         if len(group.left):
             self.groups.append(group)
 
-    def predict(self, sizes: tuple[int, int], optimistic: BoundFunction) -> None:
-        """Predict the threshold events of the few scales with the largest optimistic bounds; this is slow.
+    def predict(self, sizes: tuple[int, int], score: ScoreFunction, optimistic: BoundFunction) -> None:
+        """Predict the threshold events of scales that may have the best one, the most promising first; this is slow.
 
         Args:
             sizes: numbers of samples of D and D′.
-            optimistic: optimistic bounds of nested events.
+            score: as of `best`.
+            optimistic: optimistic bounds of events; a scale where none exceeds the best score so far is left out.
         """
-        guarantees: list[tuple[float, int]] = []
-        for at, group in enumerate(self.groups):
+        best, promising = 0.0, []
+        for group in self.groups:
+            offers = _offers([group], sizes, backwards=group.reverse)
+            highest = float(score(offers)[0].max())
             if group.nested:
-                samples = ((group.left, sizes[0]), (group.right, sizes[1]))
-                (x, n), (y, m) = samples[::-1] if group.reverse else samples
-                guarantees.append((float(optimistic(x, n, y, m).max()), at))
-        for guarantee, at in sorted(guarantees, reverse=True)[:PREDICTED]:
-            if guarantee > 0:
-                group = self.groups[at]
+                promising.append((highest, float(optimistic(offers.x, offers.n, offers.y, offers.m).max()), group))
+            else:
+                best = max(best, highest)
+        promising.sort(key=lambda one: one[:2], reverse=True)
+        # a lucky rare event has a large optimistic bound, so that alone must not decide which are predicted
+        left = PREDICTED
+        for _, most, group in promising:
+            if most > best and left:
                 group.predicted = predict(group.left, group.right, sizes)
+                left -= 1
+                best = max(best, float(score(_offers([group], sizes, backwards=group.reverse))[0].max()))
 
     def best(self, sizes: tuple[int, int], score: ScoreFunction) -> list[Chosen]:
         """The event with the highest score in each direction, ties broken by the second score; the better one first.

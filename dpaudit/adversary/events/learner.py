@@ -317,7 +317,7 @@ class Learner:
         if min(n, m):
             candidates = self._candidates(last=optimistic is not None)
             if optimistic is not None:
-                candidates.predict((n, m), optimistic)
+                candidates.predict((n, m), score, optimistic)
             found = candidates.best((n, m), score)
         if not found:
             return [_learned(Event(), False, 0, n, 0, m, "atoms")]
