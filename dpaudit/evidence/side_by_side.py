@@ -83,10 +83,11 @@ def side_by_side(
                 yield at, gave_up(work[at], MechanismError(why)), 0.0
         return
     for at in left:
+        share = share_of_time([work[other] for other in left if other >= at])
         for tried in range(1, pool.losses):
             try:
                 with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                    _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline, 1.0).result()
+                    _, audit_result, seconds = pool.submit(_one, at, shared[at], deadline, share).result()
                 break
             except BrokenExecutor:
                 # once with others, and each time alone
