@@ -536,7 +536,7 @@ def vector(values: object) -> FloatArray:
 def finite(values: FloatArray) -> bool:
     """Whether all numbers of a `vector` are finite."""
     if values.dtype.kind != "O":
-        return bool(np.all(np.isfinite(values)))
+        return bool(np.isfinite(values).all())
     return all(is_enclosed(v) or math.isfinite(v) for v in values.ravel().tolist())
 
 

@@ -97,12 +97,8 @@ def detectable_epsilon(
     def truth(true_epsilon: float) -> float:
         return 1.0 if true_epsilon >= ceiling else min(1.0, math.exp(true_epsilon) * q + delta)
 
-    # The critical value depends weakly on the truth: solve with the value for the worst violation, then with
-    # the value for that solution.
-    solution = ceiling
-    for _ in range(2):
-        region = _typical_region(truth(solution), q, n, m, ratio, delta, alpha, resolution=_ROUGH)
-        if region is None or _probability(region, 1.0, q) < power:
+    def least(region: Region) -> float:
+        if _probability(region, 1.0, q) < power:
             return math.inf
         low, high = epsilon, ceiling
         while high - low > _RESOLUTION * high:
@@ -111,8 +107,12 @@ def detectable_epsilon(
                 high = middle
             else:
                 low = middle
-        solution = high
-    return solution
+        return high
+
+    # The critical value depends weakly on the truth, so that of the normal quantile will do for it.
+    guess = least(Region(n, m, ratio, delta, -float(special.ndtri(alpha))))
+    region = _typical_region(truth(guess), q, n, m, ratio, delta, alpha, resolution=_ROUGH)
+    return math.inf if region is None else least(region)
 
 
 def most_revealing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -53,11 +54,10 @@ class RandomPairing(Finite):
     def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if size >= MANY_DRAWS and len(self.records) <= FEW_RECORDS:
             return super().grouped(rng, size)
-        rows, counts = np.unique(self._tables(rng, size), axis=0, return_counts=True)
-        images = self._images[0]
+        tables, images = Counter(map(tuple, self._tables(rng, size).tolist())), self._images[0]
         return [
-            (Multiset(tuple((v, c) for v, c in zip(images, row, strict=True) if c)), count)
-            for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+            (Multiset(tuple((v, c) for v, c in zip(images, table, strict=True) if c)), tables[table])
+            for table in sorted(tables)
         ]
 
     def draw(self, rng: Generator, size: int) -> list[Multiset]:
