@@ -281,11 +281,11 @@ def _failure(mechanism: Mechanism, error: Exception) -> Raised:
 
 
 def _global_generators() -> tuple[Hashable, ...]:
-    # the states of the global generators, which must not be used; numpy's getter takes 50 µs, its memory one
+    # the states of the global generators, which must not be used; numpy's getter takes 50 µs, reading its memory one
     bits = get_bit_generator()
     if type(bits) is not MT19937:
         return random.getstate(), repr(bits.state)
-    # of two normals of the legacy generator one comes from the bits
+    # the legacy generator keeps every second normal, so that one draw may not change the bits, but two do
     return random.getstate(), ctypes.string_at(bits.ctypes.state_address, _MT19937)
 
 

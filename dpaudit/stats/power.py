@@ -109,7 +109,7 @@ def detectable_epsilon(
                 low = middle
         return high
 
-    # The critical value depends weakly on the truth, so that of the normal quantile will do for it.
+    # The critical value depends only weakly on the truth: a guess by the normal quantile is enough to compute it.
     guess = least(Region(n, m, ratio, delta, -float(special.ndtri(alpha))))
     region = _typical_region(truth(guess), q, n, m, ratio, delta, alpha, resolution=_ROUGH)
     return math.inf if region is None else least(region)
