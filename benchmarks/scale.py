@@ -122,7 +122,7 @@ are the distribution of RecConcave on the same scores, listed one by one and hel
 
 {table()}
 
-Depth 3 of RecConcave with every constant as printed (base 32 needs T > 2^32), on the pair of FINDINGS.md, section 3,
+Depth 3 of RecConcave with every constant as printed (base 32 needs T > 2^32), on the pair of finding 3,
 δ = 1e-9 a step; allowed are 9ε at 9δ:
 
 {depth_three()}

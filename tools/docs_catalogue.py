@@ -93,7 +93,7 @@ def _index(listed: Sequence[systems.System]) -> str:
         built = [name for system in here for name in system.algorithms]
         findings = {n for system in here for numbers in system.findings.values() for n in numbers}
         rows.append([f"{{doc}}`{title} <{document}>`", str(len(here)), str(len(built)), str(len(findings))])
-    entries = [*_titles(listed), "corpus", "findings"]
+    entries = [*_titles(listed), "corpus"]
     return (
         _INTRO
         + table(["document", "systems", "algorithms here", "findings"], rows)
@@ -101,7 +101,8 @@ def _index(listed: Sequence[systems.System]) -> str:
         + (_WHOLE if (BUILT / INDEX).exists() else "")
         + "\nBeside these stands {doc}`the corpus <corpus>`: mechanisms that are known to be broken, and correct "
         "look-alikes, on which\nthe auditor is measured ({doc}`how it does <../project/benchmarks/corpus>`). Claims in "
-        "print that turned out to be wrong\nare listed in the {doc}`findings <findings>`.\n\n" + toctree(entries)
+        "print that turned out to be wrong\nare listed in the {doc}`findings <../findings/index>`.\n\n"
+        + toctree(entries)
     )
 
 

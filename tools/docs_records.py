@@ -1,4 +1,4 @@
-"""The repository's own records as pages of the site: findings, decisions, benchmarks, the changelog, how it is built.
+"""The repository's own records as pages of the site: decisions, benchmarks, the changelog, how it is built.
 
 They are written for whoever reads the repository; here their links are made to lead to pages of the site.
 """
@@ -14,7 +14,6 @@ from docs_text import toctree
 
 ROOT = Path(__file__).resolve().parent.parent
 _SINGLE = {
-    "FINDINGS.md": "catalogue/findings.md",
     "CHANGELOG.md": "project/changelog.md",
     "ARCHITECTURE.md": "project/architecture.md",
     "API_STYLE.md": "project/api-style.md",
@@ -44,7 +43,7 @@ def pages() -> tuple[dict[str, str], list[str]]:
         text, problems = relinked(text, source, page, placed)
         if not text.startswith("# "):
             text = f"# {Path(source).stem.replace('_', ' ').capitalize()}\n\n{text}"
-        made[page] = _with_targets(text) if source == "FINDINGS.md" else text
+        made[page] = text
         broken += problems
     for folder, title, intro in (
         ("decisions", "Decisions", "Choices that could have gone the other way, each with its reason."),
@@ -122,17 +121,3 @@ def relinked(text: str, source: str, page: str, placed: Mapping[str, str]) -> tu
         parts[::2] = [_PICTURE.sub(picture, _LINK.sub(link, _DECISION.sub(decision, part))) for part in parts[::2]]
         lines.append("".join(parts))
     return "\n".join(lines) + "\n", broken
-
-
-def _with_targets(findings: str) -> str:
-    """The findings with a target `finding-3` before the first heading that has their number."""
-    seen: set[str] = set()
-    lines = []
-    for line in findings.splitlines():
-        heading = re.match(r"## (\d+(?: and \d+)*)\. ", line)
-        for number in re.findall(r"\d+", heading[1]) if heading else ():
-            if number not in seen:
-                seen.add(number)
-                lines.append(f"(finding-{number})=")
-        lines.append(line)
-    return "\n".join(lines) + "\n"

@@ -82,7 +82,7 @@ def table(verdicts: Verdicts, link: str) -> str:
 
     Args:
         verdicts: of the whole catalogue.
-        link: path from where the table is to the folder of FINDINGS.md.
+        link: path from where the table is to the folder of docs/.
     """
     columns = (
         *("id", "system", "where", "claim as printed", "relation", "algorithm", "privacy"),
@@ -94,7 +94,7 @@ def table(verdicts: Verdicts, link: str) -> str:
         head = [system.id, system.name, system.source, system.claim, RELATIONS[system.relation]]
         for name in [name for name in system.algorithms if name in audited] or [""] * (not system.only):
             numbers = system.findings.get(name, [])
-            findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
+            findings = ", ".join(f"[{number}]({link}docs/findings/{number:02}.md)" for number in numbers)
             outcome = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*none*", "", "", "", ""]
             lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *outcome)) + " |")
             head = [""] * len(head)

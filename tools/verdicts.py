@@ -55,7 +55,7 @@ as JSON to `build/report/`.
 How many of an algorithm's audits of privacy fail, are proved (for every dataset, or on a finite domain), are not
 refuted, or are inconclusive; the ε that the worst of them needs (exact, or ≥ a lower confidence bound) of the claimed
 one; and how many utility guarantees hold on the inputs tried. Cases that are wrong on purpose are not counted here.
-[FINDINGS.md](../FINDINGS.md) explains the failures.
+The [findings](../docs/findings/index.md) explain the failures.
 
 """
 

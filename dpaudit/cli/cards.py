@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.errors import UsageError
@@ -31,7 +30,7 @@ PROVED = {
 """Evidence → what a list says of it, and what a card says."""
 LEGEND = (
     "PASS all, PASS finite: proved for every dataset, or on a finite domain. PASS: not refuted, no proof. "
-    "FAIL 7: see finding 7 in FINDINGS.md. `dpaudit show NAME` says more."
+    "FAIL 7: see `dpaudit finding 7`. `dpaudit show NAME` says more."
 )
 
 
@@ -107,7 +106,7 @@ def matching(cards: Sequence[Card], words: Sequence[str]) -> list[Card]:
 
 def refuted(card: Card) -> bool:
     """Whether a claim of it, as printed, is refuted."""
-    return bool(card.findings) or _broken(card)
+    return any(one.case for one in card.findings) or _broken(card)
 
 
 def _close(word: str, card: Card) -> bool:
@@ -157,7 +156,8 @@ def _family_named(text: str, families: Sequence[str]) -> str:
 def _row(card: Card) -> tuple[str, str, str, str, str]:
     """Name, privacy, utility, claim, title."""
     verdicts = {
-        kind: ",".join(str(one.number) for one in card.findings if one.kind == kind) for kind in ("privacy", "utility")
+        kind: ",".join(str(one.number) for one in card.findings if one.kind == kind and one.case)
+        for kind in ("privacy", "utility")
     }
     passed = f"PASS {PROVED[known][0]}" if (known := registry.evidence().get(card.name)) in PROVED else "PASS"
     privacy = f"FAIL {verdicts['privacy']}" if verdicts["privacy"] else "FAIL" if _broken(card) else passed
@@ -247,24 +247,15 @@ def _findings(card: Card) -> Iterable[tuple[str, str]]:
         known = "it claims no privacy" if not card.private else "no audit refutes a claim as printed (this is no proof)"
         yield "Findings", f"none: {known}"
         return
-    kinds = {one.kind for one in card.findings}
+    kinds = {one.kind for one in card.findings if one.case}
     lines = [f"{one.number}. {one.title} ({one.kind})" for one in card.findings]
     commands = [f"dpaudit check {card.name}"] * ("privacy" in kinds)
     commands += [f"dpaudit check {card.name} --utility"] * ("utility" in kinds)
     yield "Findings", "\n".join(lines)
-    sections = "section" if len(card.findings) == 1 else "sections"
-    sections += f" {' and '.join(str(one.number) for one in card.findings)}"
-    yield "", f"Details: {_findings_page(card)}, {sections}\nReproduce with: {'; '.join(commands)}"
-
-
-def _findings_page(card: Card) -> str:
-    """The page of findings: its path, where it is on this machine, as it is in a checkout."""
-    module = sys.modules.get(registry.names().get(card.name, "").partition(":")[0])
-    for folder in Path(str(getattr(module, "__file__", ""))).parents:
-        if (folder / "FINDINGS.md").is_file():
-            page = folder / "FINDINGS.md"
-            return str(page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page)
-    return "FINDINGS.md"
+    details = [f"dpaudit finding {one.number}" for one in card.findings]
+    yield "", f"Details: {'; '.join(details)}"
+    if commands:
+        yield "", f"Reproduce with: {'; '.join(commands)}"
 
 
 def _parameters(kind: type[Mechanism]) -> Iterable[str]:

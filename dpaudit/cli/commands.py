@@ -279,6 +279,44 @@ def show_command(
     show(sizes_block(mechanism, mechanism.sample_sizes))
 
 
+@app.command("finding", cls=PanelCommand, epilog=epilog("dpaudit finding", "dpaudit finding 1"))
+@with_options
+def finding_command(
+    number: Annotated[
+        int | None, typer.Argument(metavar="NUMBER", help="Of the finding; without it all are listed.")
+    ] = None,
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show a finding about a printed claim, and run the audit that shows it."""
+    from dpaudit.cli.findings import audit_of, card, listing, run_script
+    from dpaudit.cli.out_console import show
+
+    if number is None:
+        if outputs != NOWHERE:
+            raise UsageError("Give the number of a finding; a list of all has no report.")
+        show(listing())
+        return
+    from dpaudit.cli.requests import workers
+    from dpaudit.cli.run import finish
+    from dpaudit.plans.findings import finding
+
+    located = finding(number)
+    if not located.finding.case:
+        if outputs != NOWHERE:
+            raise UsageError(f"No audit shows finding {number}, so that it has no report.")
+        show(card(located))
+        say(run_script(located))
+        return
+    request, only = audit_of(located, workers(jobs))
+    files.refuse_unwritable(outputs, [])
+    if not outputs.take_stdout:
+        show(card(located))
+    finish(request, outputs, quiet=quiet, verbose=verbose, only=only, expect=True)
+
+
 @app.command("check", cls=PanelCommand, epilog=epilog(*CHECK_EXAMPLES))
 @with_options
 def check_command(

@@ -33,14 +33,19 @@ from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
 
 
 def finish(
-    request: Request, outputs: Outputs, *, quiet: bool, verbose: bool = False, expect: bool = False
+    request: Request, outputs: Outputs, *, quiet: bool, verbose: bool = False, expect: bool = False,
+    only: str | None = None,
 ) -> None:
-    """Run, show, write, keep, and exit with the code that the result asks for."""
+    """Run, show, write, keep, and exit with the code that the result asks for.
+
+    Args:
+        only: the replay id of the one audit to run.
+    """
     stdout_taken = outputs.take_stdout
     afterwards: list[Callable[[], None]] = []
     with EventLog(outputs) as log:
         result, failures = run(
-            request, log, quiet=quiet, verbose=verbose, stdout_taken=stdout_taken, afterwards=afterwards
+            request, log, quiet=quiet, verbose=verbose, stdout_taken=stdout_taken, only=only, afterwards=afterwards
         )
     if request.comparison is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
         out = OutConsole()

@@ -19,6 +19,7 @@ from dpaudit.language import Mechanism, Trial
 from dpaudit.options import BLACK_BOX, DATA, DELTA, EPSILON, GAME, GROUPS, PAIR, PARAMETERS, RELATION, UTILITY
 from dpaudit.plans import registry
 from dpaudit.plans.comparison import comparison_entries
+from dpaudit.plans.findings import case_notes
 from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.location import location_of
@@ -26,7 +27,7 @@ from dpaudit.plans.plan import UtilityCase, refuse_twins
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
-from dpaudit.results.notes import NoFigure, NoteRecord, Rounded, Stated, SuccessNotExact
+from dpaudit.results.notes import NoFigure, NoteRecord, Rounded, SuccessNotExact
 from dpaudit.results.reasons import (
     Crash,
     GuaranteeBroken,
@@ -117,7 +118,7 @@ def audit_utility(
         alpha: the job's share of the family-wise error, divided evenly among its sources.
     """
     attempts: list[Attempt] = []
-    notes = [Stated(job.case.note).record(request.door)] if job.case.note else []
+    notes = [note.record(request.door) for note in case_notes(job.target.name, job.case, job.expected)]
     crash, crashed, cut_short = None, False, False
     try:
         for number, source in enumerate(job.case.instances):

@@ -21,6 +21,7 @@ from dpaudit.language.card import (
     Card,
     Finding,
     KnownBug,
+    Severity,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
 from dpaudit.language.curve_text import parse_curve
@@ -158,6 +159,7 @@ __all__ = [
     "SampleSize",
     "Scored",
     "Scores",
+    "Severity",
     "Snapping",
     "Softmax",
     "Solution",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from dpaudit.errors import ParameterError
 
@@ -45,26 +46,64 @@ class KnownBug:
         return bool(self.bug)
 
 
+class Severity(StrEnum):
+    """What a finding means for the printed statement."""
+
+    REFUTED = "refuted"
+    CONSTRUCTION = "false construction"
+    STEP = "proof step"
+    RANGE = "degenerate range"
+    TYPO = "typo"
+
+    @property
+    def meaning(self) -> str:
+        """In half a sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Severity.REFUTED: "the statement is false as it is used",
+    Severity.CONSTRUCTION: "the construction of the proof fails; the statement may hold",
+    Severity.STEP: "a step of the proof fails; the statement holds, or is open",
+    Severity.RANGE: "the statement is false at the edge of its parameters alone",
+    Severity.TYPO: "a misprint; what was meant holds",
+}
+
+
 @dataclass(frozen=True)
 class Finding:
     """A printed claim that audits refute, or a wrong step of its proof.
 
     Args:
-        number: of its section in FINDINGS.md.
+        number: which never changes; `dpaudit finding 17` shows the finding.
         kind: "privacy", or "utility" for a guarantee or a step of its proof.
-        title: of that section.
+        title: one line that states the fact.
+        severity: what it means for the printed statement.
+        place: document, section and theorem.
+        epsilon: for which ε.
+        witness: one line: the dataset or pair that shows it, with its numbers.
+        case: the label of the audit that shows the witness, in the plan of the first algorithm whose card has it; empty
+            where no audit does, as it is about a proof or a citation alone.
 
     Raises:
-        ParameterError: it is of another kind, or has no title.
+        ParameterError: it is of another kind, or a text is empty.
     """
 
     number: int
     kind: str
     title: str
+    severity: Severity
+    place: str
+    epsilon: str
+    witness: str
+    case: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in ("privacy", "utility") or not self.title.strip():
-            raise ParameterError(f'Finding {self.number} is of kind "privacy" or "utility", and has a title.')
+        if self.kind not in ("privacy", "utility"):
+            raise ParameterError(f'Finding {self.number} is of kind "privacy" or "utility", not {self.kind!r}.')
+        for part in ("title", "place", "epsilon", "witness"):
+            if not getattr(self, part).strip():
+                raise ParameterError(f"Finding {self.number} lacks its {part}.")
 
 
 @dataclass(frozen=True)

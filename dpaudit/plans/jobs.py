@@ -44,6 +44,7 @@ from dpaudit.options import (
 )
 from dpaudit.plans import registry
 from dpaudit.plans.comparison import Comparison, comparison_entries
+from dpaudit.plans.findings import case_notes
 from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, RecordedSamples, WorstCaseSearch
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
@@ -481,7 +482,7 @@ def _of_case(
     given = GivenPairs(
         target=target, label=case.label, claim=claim, replay=replay_id(request, target, case.label), expected=expected,
         runs=case.runs, pairs=case.pairs, exact=case.exact, black_box=request.black_box, bits=case.bits,
-        notes=(Stated(case.note),) if case.note else (), drawing=case.drawing,
+        notes=case_notes(target.name, case, expected), drawing=case.drawing,
     )
     if case.scope is not None:
         _refuse_divergence(target.name, claim)

@@ -79,10 +79,11 @@ class Case:
         runs: most samples per dataset of each pair, learning included; 0 for an audit by law only.
         exact: compute the exact law of both datasets of every pair, or the privacy losses of their densities.
         scope: enumerate every neighbouring pair of it.
-        expected: the verdict that the catalogue expects; FINDINGS.md explains a FAIL.
+        expected: the verdict that the catalogue expects; a finding explains a FAIL.
         note: a sentence for the report.
         bits: whether what the low bits of doubles give away counts in the verdict.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
+        finding: the number of the finding that its FAIL shows; 0 where the card has only one of its kind.
         drawing: a figure of the deciding pair and of what comes out, for the report; None for none.
     """
 
@@ -97,6 +98,7 @@ class Case:
     note: str = ""
     bits: bool = False
     deliberate: bool = False
+    finding: int = 0
     drawing: Callable[[Seen], Drawing | None] | None = None
 
     @property
@@ -117,9 +119,10 @@ class UtilityCase:
             the claim.
         runs: runs on each source of instances.
         exact: compute the exact probability of success, where there is a law.
-        expected: the verdict that the catalogue expects; FINDINGS.md explains a FAIL.
+        expected: the verdict that the catalogue expects; a finding explains a FAIL.
         note: a sentence for the report.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
+        finding: as of a `Case`.
         drawing: a figure for the report, from runs of its own with the generator that it is given; None for none.
     """
 
@@ -132,6 +135,7 @@ class UtilityCase:
     expected: Verdict = Verdict.PASS
     note: str = ""
     deliberate: bool = False
+    finding: int = 0
     drawing: Callable[[Generator], Drawing | None] | None = None
 
 

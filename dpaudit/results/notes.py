@@ -20,7 +20,7 @@ NoteCode: TypeAlias = Literal[
     "success_not_exact", "no_figure",
     "prior_of_unknown", "prior_of_other", "prior_unused", "evidence_of_several", "evidence_of_unknown", "made_in_test",
     "kept_from_earlier", "search_cut_short", "samples_in_time", "interrupted", "read_by", "trace",
-    "recorded_evidence",
+    "recorded_evidence", "finding",
 ]
 SHOWN_ROUNDINGS = 3
 """Roundings that a note names."""
@@ -61,6 +61,24 @@ class Stated(Note):
 
     def sentence(self, door: Door) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class ShowsFinding(Note):
+    """The audit shows a finding about a printed claim."""
+
+    code = "finding"
+    number: int
+    severity: str
+    title: str
+    page: str
+    """Where its page is in a checkout, with the anchor."""
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Finding {self.number} ({self.severity}): {self.title}. See {self.page}, or "
+            f"`dpaudit finding {self.number}`."
+        )
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ EXPECTED: dict[str, set[str]] = {
     "LaplaceMechanismRounded": {"relabelling", f"{OTHERS}not counted"},
     "LearnPoints": {"exchange of negative examples"},
     "LearnPointsCorrected": {"exchange of negative examples"},
+    "LearnPointsZero": {"exchange of negative examples"},
+    "LearnPointsZeroCorrected": {"exchange of negative examples"},
     "LearnThresholds": {"reflection", "exchange of labels at 0"},
     "LearnThresholdsCorrected": {"reflection", "exchange of labels at 0"},
     "RecConcave": {"reflection"},

@@ -18,10 +18,11 @@ import docs_pages
 import docs_records
 import docs_reference
 from docs_text import plain, table
+from dpaudit_algorithms.findings import FINDINGS
 
 PLACED = {
     "decisions/0011-one-alpha.md": "project/decisions/0011-one-alpha.md",
-    "FINDINGS.md": "catalogue/findings.md",
+    "CHANGELOG.md": "project/changelog.md",
 }
 
 
@@ -53,7 +54,7 @@ def test_a_page_holds_the_card_and_what_came_out(made: dict[str, str]) -> None:
 def test_every_finding_has_a_target(made: dict[str, str]) -> None:
     wanted = set(re.findall(r"<(finding-\d+)>", "".join(made.values())))
     assert wanted
-    assert wanted <= set(re.findall(r"^\((finding-\d+)\)=$", made["catalogue/findings.md"], re.MULTILINE))
+    assert wanted <= {f"finding-{number}" for number in FINDINGS}
 
 
 def test_every_option_and_setting_is_in_the_reference() -> None:
@@ -67,12 +68,12 @@ def test_every_option_and_setting_is_in_the_reference() -> None:
 
 
 def test_links_of_records_lead_to_pages() -> None:
-    text = "[one](decisions/0011-one-alpha.md), decisions/0011, [b](FINDINGS.md#x), [web](https://example.org/a)\n"
+    text = "[one](decisions/0011-one-alpha.md), decisions/0011, [b](CHANGELOG.md#x), [web](https://example.org/a)\n"
     found, broken = docs_records.relinked(text, "CHANGELOG.md", "project/changelog.md", PLACED)
     assert not broken
     assert found == (
         "[one](decisions/0011-one-alpha.md), [decision 11](decisions/0011-one-alpha.md), "
-        "[b](../catalogue/findings.md#x), [web](https://example.org/a)\n"
+        "[b](changelog.md#x), [web](https://example.org/a)\n"
     )
 
 

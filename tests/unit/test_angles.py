@@ -13,11 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import ParameterError
-from dpaudit_algorithms.half_spaces.angles import AngleGrid, Surd, polar
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Root, Sine, Surd, is_fine, minimum_angle, polar
 
 PYTHAGOREAN = {Fraction(3, 5): Fraction(4, 5), Fraction(5, 13): Fraction(12, 13), Fraction(20, 29): Fraction(21, 29)}
 """sin γ → cos γ, both fractions: then so are those of all multiples."""
-SINES = (*PYTHAGOREAN, Fraction(1), Fraction(1, 2), Fraction(1, 8), Fraction(1, 18), Fraction(1, 50), Fraction(2, 7))
+SINES = (
+    *PYTHAGOREAN, Fraction(1), Fraction(1, 2), Fraction(1, 8), Fraction(1, 18), Fraction(1, 50), Fraction(2, 7),
+    Root(Fraction(1, 2)), Root(Fraction(1, 10)), minimum_angle(3), Root(Fraction(9, 13)),
+)
 small = st.integers(-9, 9)
 
 
@@ -34,8 +37,10 @@ def turned(sine: Fraction, i: int) -> tuple[Fraction, Fraction]:
     return c * PYTHAGOREAN[sine] - s * sine, s * PYTHAGOREAN[sine] + c * sine
 
 
-def angle_interval(sine: Fraction, i: int) -> arb:
+def angle_interval(sine: Sine, i: int) -> arb:
     """iγ, in an interval."""
+    if isinstance(sine, Root):
+        return i * arb(fmpq(sine.square.numerator, sine.square.denominator)).sqrt().asin()
     return i * arb(fmpq(sine.numerator, sine.denominator)).asin()
 
 
@@ -81,12 +86,27 @@ def test_vectors_in_fractions(sine: Fraction) -> None:
 
 
 @pytest.mark.parametrize("sine", SINES)
-def test_size(sine: Fraction) -> None:
+def test_size(sine: Sine) -> None:
     # ⌊2π/γ⌋ + 1; where γ divides 2π, that is where sin γ is 1 or 1/2, by hand
-    by_hand = {Fraction(1): 5, Fraction(1, 2): 13}
+    by_hand = {Fraction(1): 5, Fraction(1, 2): 13, Root(Fraction(1, 2)): 9}
     ratio = 2 * arb.pi() / angle_interval(sine, 1)
     expected = by_hand[sine] if sine in by_hand else int(ratio.floor().unique_fmpz()) + 1
     assert AngleGrid(sine).size == len(AngleGrid(sine)) == expected
+
+
+def test_minimum_angles() -> None:
+    """The least angle between any two points of the grid on no common line, by its definition."""
+    for k in (1, 2, 3, 4, 6):
+        points = [x for x in product(range(-k, k + 1), repeat=2) if any(x)]
+        squares = [
+            Fraction((v[0] * w[1] - v[1] * w[0]) ** 2, (v[0] ** 2 + v[1] ** 2) * (w[0] ** 2 + w[1] ** 2))
+            for v in points for w in points
+        ]
+        assert minimum_angle(k) == Root(min(square for square in squares if square))
+        assert is_fine(Fraction(1, 2 * k * k), k)
+        assert is_fine(minimum_angle(k), k)
+        assert not is_fine(minimum_angle(k), k + 1)
+    assert [AngleGrid(minimum_angle(k)).size for k in (1, 2, 3)] == [9, 20, 51]
 
 
 def test_printed_sizes() -> None:
@@ -108,7 +128,7 @@ def test_sides_in_fractions(sine: Fraction, i: int, a: int, b: int) -> None:
 
 @settings(max_examples=200)
 @given(st.sampled_from(SINES), st.data(), small, small, small)
-def test_sides_in_three_dimensions_by_intervals(sine: Fraction, data: st.DataObject, a: int, b: int, c: int) -> None:
+def test_sides_in_three_dimensions_by_intervals(sine: Sine, data: st.DataObject, a: int, b: int, c: int) -> None:
     grid = AngleGrid(sine)
     i, j = (data.draw(st.integers(0, grid.size - 1)) for _ in range(2))
     u, v = angle_interval(sine, i), angle_interval(sine, j)
@@ -120,8 +140,8 @@ def test_sides_in_three_dimensions_by_intervals(sine: Fraction, data: st.DataObj
     assert found == (0 if expected is None else expected)
 
 
-@pytest.mark.parametrize("sine", [Fraction(1, 2), Fraction(1), Fraction(1, 18)])
-def test_all_sides_of_all_points(sine: Fraction) -> None:
+@pytest.mark.parametrize("sine", [Fraction(1, 2), Fraction(1), Fraction(1, 18), minimum_angle(1), minimum_angle(2)])
+def test_all_sides_of_all_points(sine: Sine) -> None:
     grid = AngleGrid(sine)
     for x in product(range(-3, 4), repeat=2):
         sides = grid.sides(x).tolist()
@@ -148,7 +168,7 @@ def test_ties_by_hand() -> None:
 
 
 @pytest.mark.parametrize("sine", SINES)
-def test_place_of_every_grid_point(sine: Fraction) -> None:
+def test_place_of_every_grid_point(sine: Sine) -> None:
     grid = AngleGrid(sine)
     for x in product(range(-5, 6), repeat=2):
         if not any(x):
@@ -164,8 +184,15 @@ def test_place_of_every_grid_point(sine: Fraction) -> None:
         assert above > 0, (x, j)
 
 
-def _on_grid(sine: Fraction, j: int, x: tuple[int, int]) -> bool:
-    """Whether jγ is the angle of x: by fractions where the grid has them, else by hand."""
+def _on_grid(sine: Sine, j: int, x: tuple[int, int]) -> bool:
+    """Whether jγ is the angle of x: by whole numbers or fractions where the grid has them, else by hand."""
+    if isinstance(sine, Root):
+        # tan γ = across/along, so that the powers of along + i·across have the angles of the grid
+        across, rest = sine.square.numerator, sine.square.denominator - sine.square.numerator
+        along, real, imaginary = math.isqrt(across * rest), 1, 0
+        for _ in range(j):
+            real, imaginary = real * along - imaginary * across, real * across + imaginary * along
+        return real * x[1] == imaginary * x[0] and real * x[0] + imaginary * x[1] > 0
     if sine in PYTHAGOREAN:
         c, s = turned(sine, j)
         return c * x[1] == s * x[0] and c * x[0] + s * x[1] > 0
@@ -209,6 +236,9 @@ def test_bad_input() -> None:
     for sine in (Fraction(0), Fraction(3, 2), Fraction(-1, 2), 0.5):
         with pytest.raises(ParameterError):
             AngleGrid(sine)  # type: ignore[arg-type]
+    for square in (Fraction(0), Fraction(2), Fraction(1, 3)):
+        with pytest.raises(ParameterError):
+            AngleGrid(Root(square))
     with pytest.raises(ParameterError):
         AngleGrid.for_grid(0)
     with pytest.raises(ParameterError):
@@ -216,8 +246,11 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.parametrize("wrap", [False, True])
-@pytest.mark.parametrize("sine", [Fraction(1), Fraction(1, 2), Fraction(3, 5), Fraction(1, 8), Fraction(1, 18)])
-def test_near_is_nearer_than_one_step(sine: Fraction, wrap: bool) -> None:
+@pytest.mark.parametrize(
+    "sine",
+    [Fraction(1), Fraction(1, 2), Fraction(3, 5), Fraction(1, 8), Fraction(1, 18), minimum_angle(1), minimum_angle(2)],
+)
+def test_near_is_nearer_than_one_step(sine: Sine, wrap: bool) -> None:
     grid = AngleGrid(sine)
     for x in product(range(-3, 4), repeat=2):
         if any(x):

@@ -342,7 +342,7 @@ class WithoutNoise(AHighH):
     ],
 )
 def test_it_need_not_learn_where_the_grid_holds_the_answer(readings: dict[str, str], success: float) -> None:
-    """FINDINGS.md, 19, at n = 120."""
+    """Finding 19, at n = 120."""
     subject = WithoutNoise(1.0, 0.01, TWELFTHS, QuickThresholds(1.0, 13), 111, **readings)  # type: ignore[arg-type]
     S = Multiset.counted(dict.fromkeys(EXPLAINED, 40))
     right = agreements(TWELFTHS, 3, S)

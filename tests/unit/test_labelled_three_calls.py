@@ -1,4 +1,4 @@
-"""FINDINGS: three calls of RecConcave on labelled examples, LearnThresholds with N = 3: by law, apart, by runs."""
+"""Findings 3 and 4: three calls of RecConcave on labelled examples, LearnThresholds with N = 3, by law and by runs."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def three(version: type[RecConcave] | type[RecConcaveCorrected], T: int, base: i
 
 @pytest.mark.parametrize(("T", "base"), [(4096, 4), (PRINTED_T, 32)])
 def test_three_calls_spend_what_was_found_by_hand(T: int, base: int) -> None:
-    """FINDINGS.md, section 3, ε = 1/2: every A_dist 2ε, the choices ε(1 − p) with p about 1/4, 0.375ε and 0.875ε."""
+    """Finding 3, ε = 1/2: every A_dist 2ε, the choices ε(1 − p) with p about 1/4, 0.375ε and 0.875ε."""
     found = follow(three(RecConcave, T, base), (1,), (0,), *range(2048, 2304), claim=Claim(4.5, 9e-9))
     assert exact(found) == pytest.approx(4.9115028, rel=1e-7)
     assert 2048 <= found.value <= 2303

@@ -241,7 +241,7 @@ class WithoutNoise(Mechanism):
     [(1, "last", 0.254698), (3, "last", 0.409621), (1, "least", 0.998789), (3, "least", 0.999985)],
 )
 def test_a_threshold_that_is_right_on_the_angles_need_not_be_one_of_them(k: int, ties: Ties, success: float) -> None:
-    """FINDINGS.md, 16: the accuracy of Theorem 14 on an arc."""
+    """Finding 16: the accuracy of Theorem 14 on an arc."""
     sine, S = of_grid(k), Multiset.counted({((1, 0), 1): 100, ((0, 1), 1): 100})
     subject = learned(sine, enough(sine), ties=ties)
     right = qualities(sine, S)

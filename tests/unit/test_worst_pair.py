@@ -88,7 +88,7 @@ def test_the_search_finds_the_worst_of_all_pairs(name: str, domain: int, size: i
 @pytest.mark.slow(fast=["1"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_lead_that_a_dist_does_worst_on_is_found(seed: int) -> None:
-    """FINDINGS, finding 1: 2ε + ln(1 − 2δ·e^{ε(⌈t⌉ − t)}) is the most there is, and 8 records are enough to refute."""
+    """Finding 1: 2ε + ln(1 − 2δ·e^{ε(⌈t⌉ − t)}) is the most there is, and 8 records are enough to refute."""
     t = math.log2(1e6)
     audit = found("ADist", domain=2, size=32, parameters={"delta": 1e-6}, seed=seed)
     assert audit.verdict is Verdict.FAIL

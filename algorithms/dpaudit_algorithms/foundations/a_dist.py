@@ -29,7 +29,7 @@ from dpaudit_algorithms.foundations.goals import BETA, ClearBest, all_but
 class ADist(Mechanism):
     """A_dist as printed: the gap between the two highest scores is released with Lap(1/ε).
 
-    Its privacy claim is refuted under replace-one: see FINDINGS.md and `ADistCorrected`.
+    Its privacy claim is refuted under replace-one: see finding 1 and `ADistCorrected`.
 
     Args:
         epsilon: > 0.

@@ -22,6 +22,7 @@ from dpaudit.language import (
     checks,
     to_float,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.generalization.algorithm_b_theory import THEOREM, AlgorithmBTheory
 from dpaudit_algorithms.generalization.interaction import Population, Predicate
@@ -132,7 +133,7 @@ AlgorithmB.card = Card(
     system="G5",
     title="Algorithm B: picks a predicate that distinguishes a sub-database from its known distribution",
     paper=THESIS,
-    place=f"{THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4",
+    place=f"{THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4; Theorems 4.1 and 4.7",
     claim="(2ε, δ)-DP under replace-one, if A is (ε, δ)-DP",
     inputs="a sequence of T·n records, T = ⌊ε/δ⌋, n ≥ 1: S_1, …, S_T one after the other; A, D, epsilon > 0, "
     "0 < delta ≤ epsilon, k ≥ 1",
@@ -145,4 +146,5 @@ AlgorithmB.card = Card(
         "Lemma 4.2 bounds an expectation; it is tested as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
         "For ε > 1/10 Theorem 4.3 is vacuous, because 10ε > 1.",
     ),
+    findings=(FINDINGS[32],),
 )

@@ -36,7 +36,8 @@ def generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
 def agnostic_generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
     """n ≥ (50·VC(H)/α²)·ln(1/(αβ)), for examples with any labels.
 
-    As printed it allows one example if VC(H) = 0 or αβ is near 1: see FINDINGS.md.
+    As printed it allows one example if VC(H) = 0 or αβ ≥ e^{−α²/50}; it is enough for VC(H) ≥ 1 and αβ ≤ 0.976: see
+    finding 12.
 
     Args:
         vc: VC dimension, ≥ 0.
@@ -191,7 +192,7 @@ def mixture_realisable(dimension: int, epsilon: float, alpha: float, beta: float
 def mixture_agnostic(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
     """Claim 4.7 for α/4 and β/4, all terms of Lemma 4.8 for β/4, and uniform convergence of halfspaces to α/8 for β/2.
 
-    The printed proof omits the square root of Lemma 4.8 and its bound is false without it (see FINDINGS.md); here it is
+    The printed proof omits the square root of Lemma 4.8 and its bound is false without it (see finding 24); here it is
     included. The proof gives no numbers for uniform convergence; these are from `agnostic_generalisation_corrected` at
     VC = d + 1.
 

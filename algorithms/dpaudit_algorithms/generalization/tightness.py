@@ -55,7 +55,7 @@ class GeneralizationTightness(_Tightness):
 
     The bound δ/(2α) holds if 1/α and αn are whole, and with ⌊1/α⌋ blocks if only αn is. If αn is not whole, a block
     needs ⌈αn⌉ records, and there are only ⌊n/⌈αn⌉⌋ blocks. That is too few for the bound if, for example, there is one
-    block and α < 1/2. See FINDINGS.md and `GeneralizationTightnessCorrected`.
+    block and α < 1/2. See finding 27 and `GeneralizationTightnessCorrected`.
 
     Args:
         alpha: α in (δ, 1].

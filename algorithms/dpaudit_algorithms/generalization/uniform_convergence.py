@@ -23,8 +23,8 @@ from dpaudit_algorithms.pac.concepts import ConceptClass
 class UniformConvergence(UniformConvergenceTheory):
     """Publishes the number of errors of every concept of a class.
 
-    Theorem 3.17 and Lemma 3.19 hold. Theorem 3.18 as printed fails if VC(H) = 0 or αβ is near 1, where it requires only
-    one example. See FINDINGS.md and `UniformConvergenceCorrected`.
+    Theorem 3.17 and Lemma 3.19 hold. Theorem 3.18 as printed fails if VC(H) = 0 or αβ ≥ e^{−α²/50}, where it
+    requires only one example. See finding 12 and `UniformConvergenceCorrected`.
 
     Args:
         concepts: the class.

@@ -1,8 +1,9 @@
 """Evenly spaced angles, exactly: on which side of a halfspace an integer grid point lies, without rounding errors.
 
-The angle γ between neighbours is given by its sine, a fraction p/q. Then cos γ = √D/q with D = q² − p². All sines and
-cosines of multiples of γ, and products of them, are (a + b·√D)/q^m with whole a and b, and comparing whole numbers
-gives their signs. Doubles are used if they are far from 0, exact numbers otherwise.
+The angle γ between neighbours is given by its sine. That is a fraction p/q, or the root of one where the tangent is a
+fraction; so q·(cos γ, sin γ) = (√D, p) with whole p, q and D = q² − p², or with whole p and √D and q = √(D + p²). All
+sines and cosines of multiples of γ, and products of them, are then (a + b·√r)/q^m with whole a, b and r = D or r = q²,
+and comparing whole numbers gives their signs. Doubles are used if they are far from 0, exact numbers otherwise.
 """
 
 from __future__ import annotations
@@ -59,6 +60,56 @@ class Surd:
 
 
 @dataclass(frozen=True)
+class Root:
+    """√square: a sine that is no fraction."""
+
+    square: Fraction
+
+    def __str__(self) -> str:
+        return f"√({self.square})"
+
+
+Sine: TypeAlias = Fraction | Root
+"""sin γ; a `Root` of a sine whose tangent is a fraction."""
+
+
+GAMMA = (
+    '"γ as guaranteed in Lemma 11" is read as its bound, sin γ = 1/(2k²), 30° at k = 1. The lemma\'s γ is "the minimum '
+    '(positive) angle" itself, 45° at k = 1: sine = minimum_angle(k).'
+)
+"""A deviation, for the cards."""
+
+
+@lru_cache(maxsize=64)
+def minimum_angle(k: int) -> Sine:
+    """The sine of the least angle between two vectors of {−k, …, k}² that are on no common line.
+
+    The other reading of "γ as guaranteed in Lemma 11", whose statement calls γ "the minimum (positive) angle": 45° at
+    k = 1. Its tangent is |det|/⟨v, w⟩, a fraction.
+
+    Args:
+        k: ≥ 1.
+    """
+    reach = range(checks.whole("k", k, least=1) + 1)
+    # by the symmetries of the grid both are in the first quadrant
+    vectors = [(a, b) for a in reach for b in reach if math.gcd(a, b) == 1]
+    tangents = [
+        Fraction(det, v[0] * w[0] + v[1] * w[1])
+        for v in vectors for w in vectors
+        if (det := v[0] * w[1] - v[1] * w[0]) > 0 and (v[0] * w[0] + v[1] * w[1]) > 0
+    ]
+    least = min(tangents)
+    return Root(least**2 / (1 + least**2))
+
+
+def is_fine(sine: Sine, k: int) -> bool:
+    """Whether γ is as in Lemma 11 for {−k, …, k}², in either reading: at most the minimum angle."""
+    least = minimum_angle(k)
+    assert isinstance(least, Root)
+    return (sine.square if isinstance(sine, Root) else sine * sine) <= least.square
+
+
+@dataclass(frozen=True)
 class AngleGrid:
     """H_γ = {i·γ : i = 0, 1, …, ⌊2π/γ⌋}, with sin γ = `sine` and 0 < γ ≤ π/2.
 
@@ -70,16 +121,19 @@ class AngleGrid:
         sine: sin γ, in (0, 1].
 
     Raises:
-        ParameterError: a sine outside (0, 1].
+        ParameterError: a sine outside (0, 1], or the root of a fraction where the tangent is none.
 
     Source: half-spaces paper, section 3.1, `Discretize`.
     """
 
-    sine: Fraction
+    sine: Sine
 
     def __post_init__(self) -> None:
-        if not isinstance(self.sine, Fraction) or not 0 < self.sine <= 1:
+        square = self.sine.square if isinstance(self.sine, Root) else self.sine
+        if not isinstance(square, Fraction) or not 0 < square <= 1:
             raise ParameterError(f"The sine of γ must be a Fraction in (0, 1], not {self.sine!r}.")
+        if isinstance(self.sine, Root) and math.isqrt(product := _tangent(square)) ** 2 != product:
+            raise ParameterError(f"Where the sine of γ is a root, its tangent must be a fraction, not for {self.sine}.")
 
     @classmethod
     def for_grid(cls, k: int) -> AngleGrid:
@@ -89,15 +143,32 @@ class AngleGrid:
     @property
     def gamma(self) -> float:
         """γ in radians, rounded; no decision depends on it."""
-        return math.asin(self.sine)
+        return math.asin(math.sqrt(self.sine.square) if isinstance(self.sine, Root) else self.sine)
 
-    @property
-    def _q(self) -> int:
-        return self.sine.denominator
+    @cached_property
+    def _whole(self) -> tuple[int, int] | None:
+        """q·(cos γ, sin γ) of a sine that is a root, in lowest terms; None of one that is a fraction."""
+        if not isinstance(self.sine, Root):
+            return None
+        along, across = math.isqrt(_tangent(self.sine.square)), self.sine.square.numerator
+        shared = math.gcd(along, across)
+        return along // shared, across // shared
 
-    @property
-    def _root(self) -> int:
+    @cached_property
+    def _radicand(self) -> int:
+        """r of the class's exact numbers a + b·√r."""
+        if self._whole is not None:
+            return self._whole[0] ** 2 + self._whole[1] ** 2
+        assert isinstance(self.sine, Fraction)
         return self.sine.denominator**2 - self.sine.numerator**2
+
+    def _scale(self, i: int) -> Surd:
+        """q^i, the length of `vector`."""
+        if self._whole is None:
+            assert isinstance(self.sine, Fraction)
+            return Surd(self.sine.denominator**i, 0, self._radicand)
+        power = self._radicand ** (i // 2)
+        return Surd(0, power, self._radicand) if i % 2 else Surd(power, 0, self._radicand)
 
     @cached_property
     def size(self) -> int:
@@ -118,7 +189,12 @@ class AngleGrid:
 
     def vector(self, i: int) -> tuple[Surd, Surd]:
         """q^i·(cos iγ, sin iγ), exactly."""
-        return _power(self.sine.numerator, self._root, i)
+        if self._whole is None:
+            assert isinstance(self.sine, Fraction)
+            return _power(self.sine.numerator, self._radicand, i)
+        along, across = self._whole
+        cosine, sine = (value.a + value.b * along for value in _power(across, along**2, i))
+        return Surd(cosine, 0, self._radicand), Surd(sine, 0, self._radicand)
 
     # which side --------------------------------------------------------------------------------------------------
 
@@ -139,11 +215,11 @@ class AngleGrid:
         return self._exact_side(chosen, x)
 
     def _exact_side(self, chosen: Sequence[int], x: Point) -> int:
-        value, scale = Surd(x[-1], 0, self._root), 1
+        value, scale = Surd(x[-1], 0, self._radicand), Surd(1, 0, self._radicand)
         for i, coordinate in zip(reversed(chosen), reversed(x[:-1]), strict=True):
             cosine, sine = self.vector(i)
-            value = cosine * (coordinate * scale) + sine * value
-            scale *= self._q**i
+            value = cosine * (scale * coordinate) + sine * value
+            scale = scale * self._scale(i)
         return value.sign
 
     def sides(self, x: Point) -> NDArray[np.int8]:
@@ -220,6 +296,11 @@ class AngleGrid:
 def polar(x: Point) -> float:
     """The angle of a point of the plane in [0, 2π), in radians, rounded; for figures."""
     return math.atan2(x[1], x[0]) % (2 * math.pi)
+
+
+def _tangent(square: Fraction) -> int:
+    """A whole number that is a square exactly where the tangent is a fraction, for sin² = square."""
+    return square.numerator * (square.denominator - square.numerator)
 
 
 @lru_cache(maxsize=8192)

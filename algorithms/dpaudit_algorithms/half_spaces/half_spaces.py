@@ -30,7 +30,7 @@ from dpaudit.language import (
     to_float,
 )
 from dpaudit_algorithms.findings import FINDINGS
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import GAMMA, AngleGrid, Sine, is_fine
 
 Plane: TypeAlias = tuple[int, int]
 """A point of the integer grid in the plane, or a direction."""
@@ -45,7 +45,7 @@ class _MakeData(Mechanism):
     """Base class of both versions, which differ only in the scale of the noise."""
 
     epsilon: checks.Positive
-    sine: Fraction
+    sine: Sine
     angle: Angle = "point"
     wrap: bool = False
     cap: checks.Count | None = None
@@ -105,11 +105,11 @@ class MakeData(_MakeData):
     Its privacy claim fails as printed: an example counts at two angles, but the noise is for one. The claim holds if
     φ(x) is read as the angle of a border and |φ(x) − φ| is not taken on the circle. Its other claim, that some angle
     of the output is best among all angles, fails for every reading on samples whose best angles are only a border: see
-    FINDINGS.md and `MakeDataCorrected`.
+    finding 15 and `MakeDataCorrected`.
 
     Args:
         epsilon: > 0.
-        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k} (Lemma 11).
+        sine: sin γ, in (0, 1]; 1/(2k²), or `minimum_angle(k)`, for X = {−k, …, k} (Lemma 11).
         angle: "point", "border" or "borders", the definition of φ(x).
         wrap: whether angles are compared on the circle.
         cap: largest number of copies of an angle, ≥ 1.
@@ -171,7 +171,7 @@ class MakeThrData(Mechanism):
     Source: half-spaces paper, section 3.1, Algorithm 2.
     """
 
-    sine: Fraction
+    sine: Sine
     C: checks.Count
     ties: Ties = "last"
 
@@ -247,7 +247,7 @@ def _is_point(x: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def qualities(sine: Fraction, S: Multiset) -> IntArray:
+def qualities(sine: Sine, S: Multiset) -> IntArray:
     """q(S, iγ) = |{(x, y) ∈ S : h_{iγ}(x) = y}| for every i, shape (size,)."""
     grid = AngleGrid(sine)
     q = np.zeros(grid.size, dtype=np.int64)
@@ -288,10 +288,10 @@ def agreeing(S: Multiset, w: Plane) -> int:
     return sum(count for (x, y), count in S.items if (1 if w[0] * x[0] + w[1] * x[1] >= 0 else -1) == y)
 
 
-def is_meant(sine: Fraction, S: Multiset) -> bool:
+def is_meant(sine: Sine, S: Multiset) -> bool:
     """Whether some half-space explains the sample, and γ is small enough for the domain of its points."""
     k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
-    return 2 * k * k * sine <= 1 and best_quality(S) == len(S)
+    return is_fine(sine, k) and best_quality(S) == len(S)
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ class HoldsBest(Goal):
     Source: half-spaces paper, Lemmas 12 and 13.
     """
 
-    sine: Fraction
+    sine: Sine
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S_H = output
@@ -326,7 +326,7 @@ class HoldsBest(Goal):
 
 
 @lru_cache(maxsize=65536)
-def _counted(sine: Fraction, angle: Angle, wrap: bool, x: Plane, y: int) -> tuple[int, ...]:
+def _counted(sine: Sine, angle: Angle, wrap: bool, x: Plane, y: int) -> tuple[int, ...]:
     if not any(x):
         return ()
     a, b = x
@@ -339,7 +339,7 @@ def _counted(sine: Fraction, angle: Angle, wrap: bool, x: Plane, y: int) -> tupl
 
 
 @lru_cache(maxsize=256)
-def _counts(sine: Fraction, angle: Angle, wrap: bool, S: Multiset) -> tuple[int, ...]:
+def _counts(sine: Sine, angle: Angle, wrap: bool, S: Multiset) -> tuple[int, ...]:
     counts = [0] * AngleGrid(sine).size
     for (x, y), count in S.items:
         for i in _counted(sine, angle, wrap, x, y):
@@ -351,6 +351,7 @@ def _counts(sine: Fraction, angle: Angle, wrap: bool, S: Multiset) -> tuple[int,
 
 RELATION = "Neighbours have one example more or less, as in the paper (Lemma 16, Algorithm 7)."
 READ_AS = (
+    GAMMA,
     'angle = "point" is the literal reading of "the angle corresponding to x": the paper writes a vector as (r, φ), '
     'and section 3.2 has "the i-th angle corresponding to x"; "border" (φ + π/2, where x is on the border of h_φ) and '
     '"borders" (φ ± π/2) are the angles at which h_φ "passes through" x.',

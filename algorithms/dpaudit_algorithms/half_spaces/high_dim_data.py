@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -28,7 +27,7 @@ from dpaudit.language import (
     checks,
 )
 from dpaudit_algorithms.findings import FINDINGS
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import GAMMA, AngleGrid, Sine, is_fine
 from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 
 Point: TypeAlias = tuple[int, ...]
@@ -44,7 +43,7 @@ class _MakeHighDimData(Mechanism):
     """Base class of both versions, which differ only in the scale of the noise."""
 
     epsilon: checks.Positive
-    sine: Fraction
+    sine: Sine
     i: checks.Count = 1
     dimension: Annotated[int, checks.least(2)] = 3
     angle: Angle = "point"
@@ -107,7 +106,7 @@ class MakeHighDimData(_MakeHighDimData):
 
     Args:
         epsilon: > 0.
-        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k} (Lemma 11).
+        sine: sin γ, in (0, 1]; 1/(2k²), or `minimum_angle(k)`, for X = {−k, …, k} (Lemma 11).
         i: which angle, 1 ≤ i < dimension.
         dimension: d ≥ 2.
         angle, meant, wrap: readings, see the card.
@@ -180,7 +179,7 @@ def _is_point(x: Any, dimension: int) -> bool:
 
 
 @lru_cache(maxsize=128)
-def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
+def agreements(sine: Sine, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
     """q(S, ·) for all choices of the angles after `prefix`: whole numbers, shape (size,) · (d − 1 − len(prefix))."""
     grid = AngleGrid(sine)
     q = np.zeros((grid.size,) * (dimension - 1 - len(prefix)), dtype=np.int64)
@@ -191,7 +190,7 @@ def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, .
 
 
 @lru_cache(maxsize=512)
-def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
+def coordinate_quality(sine: Sine, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
     """Q(S, jγ) given the angles chosen before: the best q of any completion by angles of H_γ, shape (size,).
 
     Lemma 16: adding, removing or replacing one example changes every q, and hence every Q(S, jγ), by at most 1.
@@ -212,7 +211,7 @@ class HoldsBestAngle(Goal):
     Source: half-spaces paper, Lemma 17 and Corollary 18.
     """
 
-    sine: Fraction
+    sine: Sine
     dimension: int
 
     def reached(self, instance: Instance, output: Any) -> bool:
@@ -292,16 +291,17 @@ def best_agreement(S: Multiset, dimension: int) -> int:
     return int(box_agreements(max(1, k), dimension, S).max())
 
 
-def is_meant(sine: Fraction | None, dimension: int, S: Multiset) -> bool:
+def is_meant(sine: Sine | None, dimension: int, S: Multiset) -> bool:
     """Whether some half-space explains the sample, and γ is small enough for the domain of its points."""
     k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
-    return 2 * k * k * (sine or 0) <= 1 and best_agreement(S, dimension) == len(S)
+    return (sine is None or is_fine(sine, k)) and best_agreement(S, dimension) == len(S)
 
 
 # --- cards: claims, sources and deviations from the papers ---
 
 DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
 READ_AS = (
+    GAMMA,
     'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
     "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
     "An x without that angle (all coordinates from the i-th on are 0) does not count.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -27,6 +26,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.goals import BETA
+from dpaudit_algorithms.half_spaces.angles import Sine
 from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, Ties, labelled, largest
 from dpaudit_algorithms.half_spaces.high_dim_data import (
     DATA,
@@ -48,14 +48,14 @@ class AHighH(AHighHTheory):
     """Algorithm 6: for each angle, learn a threshold from the best elements of a noisy dataset of angles.
 
     Its claims fail for every reading. The elements that MakeHighDimThrData keeps, and φ*_i, depend on Q(S, ·) without
-    noise, and sorting angles by Q does not map neighbours to neighbours, as Lemma 20 needs. And H_γ holds no direction
-    in two thirds of the cells into which the points divide space, so Lemma 17 is false: see FINDINGS.md and
+    noise, and sorting angles by Q does not map neighbours to neighbours, as Lemma 20 needs. And most half-spaces are
+    not on the grid (of the 290 that differ on {−1, 0, 1}³ it holds 62), so Lemma 17 is false: see findings 19, 20 and
     `AHighHCorrected`.
 
     Args:
         epsilon: > 0.
         delta: in (0, 1).
-        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
+        sine: sin γ, in (0, 1]; 1/(2k²), or `minimum_angle(k)`, for X = {−k, …, k}.
         learner: A_Thr, a learner of thresholds on 0, …, ⌊2π/γ⌋, with examples (position, 0 or 1), with a claim.
         C: n_Thr, ≥ 1.
         dimension: d ≥ 2.
@@ -76,7 +76,7 @@ class AHighH(AHighHTheory):
 
     epsilon: checks.Positive
     delta: checks.OpenUnit
-    sine: Fraction
+    sine: Sine
     learner: Mechanism
     C: checks.Count
     dimension: Annotated[int, checks.least(2)] = 3

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from dpaudit.language import Goal, Instance, Mechanism, SampleSize, UtilityClaim, as_written, checks, exp, log
 from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.angles import Sine
 from dpaudit_algorithms.half_spaces.high_dim_data import agreements, examples, is_meant
 
 
 class AHighHTheory(Mechanism):
     """Of `AHighH`, whose parameters these are."""
 
-    sine: Fraction
+    sine: Sine
     C: int
     dimension: int
     alpha: float
@@ -80,7 +80,7 @@ class HighDimError(Goal):
 
     alpha: checks.Positive
     dimension: int
-    sine: Fraction | None = None
+    sine: Sine | None = None
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = examples(instance.dataset, self.dimension)

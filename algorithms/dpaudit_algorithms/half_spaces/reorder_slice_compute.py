@@ -32,9 +32,9 @@ class ReorderSliceCompute(Mechanism):
     """Algorithm 7: τ times, remove the m̃ = m + Geom(1 − e^{−ε}) largest records by E_i and pass them to A.
 
     The printed lemma has an O(·), which is not a number: `claim` is the explicit bound of `slice_composition`, and
-    `lemma_20` is the printed claim for a given constant. Lemma 20 is refuted in two points, for every constant
-    (FINDINGS.md): it does not require that sorters map neighbours to neighbours, and its 2δτ is too small for τ = 1,
-    ε > ln 2 and τ = 2, ε > ln 2.5.
+    `lemma_20` is the printed claim for a given constant. For every constant its δ′ + 2δτ is too small for τ = 1,
+    ε > ln 2 and τ = 2, ε > ln 2.5 (finding 21); and it does not say that sorters map neighbours to neighbours, which it
+    needs and those of Theorem 21 do not do (finding 22).
 
     A sorter other than a `FixedOrder` is tested at construction, on all datasets of at most 4 records of `values`.
     These are public, because a rejection at run time would depend on the dataset. Passing the test is not a proof.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -31,7 +30,7 @@ from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.goals import BETA
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine
 from dpaudit_algorithms.half_spaces.half_spaces import (
     CAPPED,
     READ_AS,
@@ -55,11 +54,11 @@ class ASimpleH(ASimpleHTheory):
 
     Its claims fail for every reading. The C angles that MakeThrData keeps, and φ*, depend on q(S, ·) without noise: one
     example may replace all of them, and the learner only protects one. And a threshold that is correct on those angles
-    need not be one of them: see FINDINGS.md and `ASimpleHCorrected`.
+    need not be one of them: see findings 16, 17 and `ASimpleHCorrected`.
 
     Args:
         epsilon: > 0.
-        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
+        sine: sin γ, in (0, 1]; 1/(2k²), or `minimum_angle(k)`, for X = {−k, …, k}.
         learner: A_Thr, a learner of thresholds on 0, …, ⌊2π/γ⌋, with examples (position, 0 or 1), with a claim.
         C: n_Thr, the number of examples for the learner; by default the first of its `sample_sizes`.
         budget: "printed", with ε each for MakeData and A_Thr; "halves", ε/2 each, as in Theorem 14. The learner's own ε
@@ -76,7 +75,7 @@ class ASimpleH(ASimpleHTheory):
     """
 
     epsilon: checks.Positive
-    sine: Fraction
+    sine: Sine
     learner: Mechanism
     C: checks.Count | None = None
     budget: Literal["printed", "halves"] = "printed"

@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.language import Goal, Instance, Mechanism, SampleSize, UtilityClaim, as_written, checks, exp, log
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.angles import Sine
 from dpaudit_algorithms.half_spaces.half_spaces import agreeing, examples, is_meant, qualities
 from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
 
@@ -18,7 +19,7 @@ from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
 class ASimpleHTheory(Mechanism):
     """Of `ASimpleH`, whose parameters these are."""
 
-    sine: Fraction
+    sine: Sine
     alpha: float
     beta: float
 
@@ -100,7 +101,7 @@ class HalfspaceError(Goal):
     """
 
     alpha: checks.Positive
-    sine: Fraction | None = None
+    sine: Sine | None = None
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = examples(instance.dataset)

@@ -85,7 +85,7 @@ class InteriorPointByMedian(Mechanism):
 
     Its privacy claim holds. Its utility claim, that the output lies between the least and the greatest record but
     with probability |X|·e^{−εn/4}, is false where records are equal: with n equal records every y has utility n/2 and
-    the output is uniform on X. See FINDINGS.md and `InteriorPointByMedianCorrected`.
+    the output is uniform on X. See finding 5 and `InteriorPointByMedianCorrected`.
 
     Args:
         epsilon: > 0.

@@ -118,7 +118,7 @@ class _RecConcave(RecConcaveTheory):
 class RecConcave(_RecConcave):
     """RecConcave as printed, with A_dist as printed.
 
-    Its privacy claim is refuted: see FINDINGS.md and `RecConcaveCorrected`.
+    Its privacy claim is refuted: see finding 3 and `RecConcaveCorrected`.
 
     Args:
         T: the solutions are 0, …, T; ≥ 0.

@@ -148,7 +148,7 @@ class RecPrefix(RecPrefixTheory):
     """RecPrefix as Theorem 7.8 executes it: with β/(3·log*|X|), ε/(2·log*|X|), δ/(2·log*|X|) at every level.
 
     Success with probability 1 − β needs n ≥ (18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ)) records. At large ε that
-    is too few, down to none from ε = 4·log*|X|/(βδ) on: see FINDINGS.md. Where βεδ ≤ (16·log*|X|/3)^{1/3}, so for every
+    is too few, down to none from ε = 4·log*|X|/(βδ) on: see finding 7. Where βεδ ≤ (16·log*|X|/3)^{1/3}, so for every
     ε ≤ 1, the printed number is at least what Observation 7.13 asks for.
 
     Args:

@@ -19,6 +19,7 @@ from dpaudit.language import (
     Uniform,
     checks,
 )
+from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.lower_bounds.hard_distributions import (
     Numerals,
@@ -233,6 +234,7 @@ HardDatabase.card = Card(
     inputs="n ≥ 1; the base b(j), 50j² without it; its dataset is ignored",
     output="an instance: n numbers of {0, …, T(n) − 1}, T(1) = 2, T(n + 1) = b(n + 1)^T(n), in the order drawn",
     deviations=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
+    findings=(FINDINGS[33],),
 )
 
 HardReduction.card = Card(

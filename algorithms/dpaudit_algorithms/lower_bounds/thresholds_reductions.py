@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from dpaudit.language import (
-    BOTTOM,
     REPLACE_ONE,
     THESIS,
     Card,
@@ -62,7 +61,7 @@ class ThresholdsFromInteriorPoint(_Reduction, ThresholdsFromInteriorPointTheory)
     of label 0 is a threshold that labels at most n/2 of all examples wrongly.
 
     Its privacy claim holds. Its utility claim fails where examples of label 0 are equal: an interior point may be
-    one of them, and c_x labels x with 1. See FINDINGS.md and `ThresholdsFromInteriorPointCorrected`.
+    one of them, and c_x labels x with 1. See finding 9 and `ThresholdsFromInteriorPointCorrected`.
 
     Args:
         inner: an interior-point algorithm for n records of X, private under replace-one.
@@ -121,7 +120,7 @@ class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory)
     greater half with 0, up to α of a padded dataset, is an interior point.
 
     Its privacy claim holds. Its utility claim fails where the two middle records are equal: then no threshold labels
-    the padded dataset, and the learner guarantees nothing. See FINDINGS.md and
+    the padded dataset, and the learner guarantees nothing. See finding 10 and
     `InteriorPointFromThresholdsCorrected`. Where they differ, the claim holds as printed: c_v with v the lesser of them
     labels everything rightly, and a threshold outside [min, max] is wrong on ⌊n/2⌋ examples or more.
 
@@ -168,23 +167,19 @@ class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory)
 
 @dataclass(frozen=True)
 class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
-    """Lemma 7.22(2) with ties broken: the i-th record equal to v becomes (v, i), and the learner is one for the
-    domain X × {1, …, n} in lexicographic order, which is written low, …, low + |X|·n − 1.
+    """Lemma 7.22(2) with the greater half moved up: a record x of it becomes (x + 1, 0), max X becomes (min X, 1), and
+    all pads are (min X, 1).
 
-    Utility, with the printed constants. The n records are now different, so the ⌈n/2⌉-th smallest, z, is below the
-    next, and c_z labels all of them rightly; and the pads: the least element has label 1 from every concept, and
-    (high, n) is above z, as at most n records are (high, ·) and z is not the last of them (n ≥ 2). So the learner's
-    guarantee applies. A threshold of error ≤ α lies between the least and the greatest (v, i), as otherwise it would be
-    wrong on ⌊n/2⌋ examples; hence its v lies between the least and the greatest record.
+    Utility, with the printed constants and the same X. With v the ⌈n/2⌉-th smallest record, c_v labels all of D
+    rightly: the smaller half is at most v, the greater half at least v + 1 or (min X, 1), on which every concept is
+    right. So the learner's guarantee applies. If z < min S, c_z is wrong on the smaller half; if z > max S, no record
+    is max X, and c_z is wrong on the greater half, since x + 1 ≤ z. Either is ⌊n/2⌋ examples or more, beyond α; so z is
+    interior.
 
-    Privacy: replacing a record equal to v by one equal to w takes away (v, i) with the greatest i and brings (w, i)
-    with the next i, one record in all; then as printed.
-
-    Sample size as printed, for a learner of a domain that is n times as large.
+    Privacy: replacing a record changes at most one element of either half, two rows of D in all.
 
     Args:
-        inner: a proper empirical learner of thresholds over {low, …, low + |X|·n − 1}, private under replace-one.
-        n, alpha, beta, low, high, shrink: as in `InteriorPointFromThresholds`.
+        inner, n, alpha, beta, low, high, shrink: as in `InteriorPointFromThresholds`.
 
     Raises:
         ParameterError: a parameter outside its range, or an inner algorithm without a claim under replace-one.
@@ -192,11 +187,8 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     Source: Stemmer's thesis, section 7.5, Lemma 7.22(2), corrected.
     """
 
-    def run(self, dataset: Any) -> Program:
-        S = _numbered(self._records(dataset), self.n, self.low)
-        top = self.low + (self.high - self.low + 1) * self.n - 1
-        z = yield self.inner.on(_halves(S, self.examples, self.low, top))
-        return z if z is BOTTOM else self.low + (z - self.low) // self.n
+    def run(self, dataset: Any) -> Program | Draw:
+        return self.inner.on(_moved_up(self._records(dataset), self.examples, self.low, self.high))
 
 
 @lru_cache(maxsize=4096)
@@ -237,9 +229,13 @@ def _halves(S: Multiset, examples: int, low: int, high: int) -> Multiset:
 
 
 @lru_cache(maxsize=4096)
-def _numbered(S: Multiset, n: int, low: int) -> Multiset:
-    """(v, i) for the i-th record equal to v, written as low + (v − low)·n + i − 1."""
-    return Multiset.of(low + (v - low) * n + i for v, count in S.items for i in range(count))
+def _moved_up(S: Multiset, examples: int, low: int, high: int) -> Multiset:
+    """D: the smaller half labelled 1; x of the greater half as (x + 1, 0), high as (low, 1); padded with (low, 1)."""
+    kept = {(low, 1): examples - len(S)}
+    for (x, y), count in _halves(S, len(S), low, high).items:
+        example = (x, 1) if y else (x + 1, 0) if x < high else (low, 1)
+        kept[example] = kept.get(example, 0) + count
+    return Multiset.counted(kept)
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
@@ -308,12 +304,15 @@ InteriorPointFromThresholds.card = Card(
 InteriorPointFromThresholdsCorrected.card = Card(
     name="InteriorPointFromThresholdsCorrected",
     system="I6",
-    title="An interior point from a threshold learner over a domain that breaks ties",
+    title="An interior point from a threshold learner whose examples a threshold always labels",
     paper=THESIS,
     place="§7.5, Lemma 7.22(2), corrected",
     claim=_CLAIM + _FINDS,
-    inputs="n records of X = {low, …, high}; a learner for {low, …, low + |X|·n − 1}, its alpha and beta; shrink",
-    output="a point of X, or ⊥ if the learner gives it",
-    deviations=(*_TO_FIND, "The learner's domain is X × {1, …, n}: equal records are numbered."),
+    inputs="n records of X = {low, …, high}; a proper learner for n/(3α) examples, its alpha and beta; shrink",
+    output="a point of X, or what else the learner gives",
+    deviations=(
+        *_TO_FIND, "A record x of the greater half is given to the learner as (x + 1, 0), high as (low, 1).",
+        "All pads are (low, 1).",
+    ),
     variants=("InteriorPointFromThresholds",),
 )

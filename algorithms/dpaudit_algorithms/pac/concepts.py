@@ -86,6 +86,27 @@ class Points(_OnLine):
         return int(x == concept)
 
 
+ALL_ZERO = -1
+"""Names the concept that labels no point 1, in `PointsAndZero`."""
+
+
+@dataclass(frozen=True)
+class PointsAndZero(_OnLine):
+    """POINT_X with the concept c_0 ≡ 0, which is named `ALL_ZERO`.  Source: thesis, Remark 6.3."""
+
+    @property
+    def concepts(self) -> range:
+        return range(ALL_ZERO, self.size)
+
+    @property
+    def vc(self) -> int:
+        # both labels of any one point; no concept labels two points 1
+        return 1
+
+    def label(self, concept: int, x: int) -> int:
+        return int(x == concept)
+
+
 @dataclass(frozen=True)
 class Truth:
     """Where labelled examples come from.

@@ -70,7 +70,7 @@ class FiniteClassLearner(_FiniteClassLearner):
 
     The two minus signs make a plus: hypotheses that label more examples wrongly are more likely, by e^{ε/2} each.
     Its privacy claim holds, for a softmax with coefficient −ε/2 is as private as with ε/2; its utility claim is false
-    for every n: see FINDINGS.md and `FiniteClassLearnerCorrected`.
+    for every n: see finding 13 and `FiniteClassLearnerCorrected`.
 
     Args:
         epsilon: in (0, 1].

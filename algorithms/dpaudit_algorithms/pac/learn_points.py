@@ -25,6 +25,7 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.findings import FINDINGS
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.pac.concepts import ALL_ZERO
 from dpaudit_algorithms.pac.learn_points_theory import LearnPointsCorrectedTheory, LearnPointsTheory
 
 
@@ -65,7 +66,7 @@ def _positive(domain: int, dataset: Multiset) -> AnyScores:
 
 @dataclass(frozen=True)
 class LearnPoints(LearnPointsTheory):
-    """LearnPoints as printed.  It inherits the refutation of A_dist: see FINDINGS.md and `LearnPointsCorrected`.
+    """LearnPoints as printed.  It inherits the refutation of A_dist: see finding 2 and `LearnPointsCorrected`.
 
     Its accuracy is refuted where δ is large beside β: on a sample without positive examples all qualities are 0, and
     A_dist's possible outputs are not "ℓ, ⊥" but ⊥ and the solution that ties prefer, which comes out with probability
@@ -169,6 +170,64 @@ class LearnPointsCorrected(LearnPointsCorrectedTheory):
         return self.chooser.symmetries(domain)
 
 
+@dataclass(frozen=True)
+class LearnPointsZero(LearnPoints):
+    """LearnPoints with the all-zero concept in place of a random one, so that nothing is asked of |X|.
+
+    The output tells that A_dist gave ⊥, so its violation shows undiminished: see finding 2 and
+    `LearnPointsZeroCorrected`. As in `LearnPoints` the accuracy is refuted where δ is large beside β (finding 6).
+
+    Args:
+        epsilon, delta, domain, log_base: as of `LearnPoints`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.2, Remark 6.3.
+    """
+
+    zero = True
+
+    def run(self, S: Any) -> Program:
+        j = yield self.chooser.on(S)  # steps 1 and 2
+        return ALL_ZERO if j is BOTTOM else j  # step 3, and the remark in place of step 4
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: no other step uses the examples."""
+        return self.chooser.symmetries(domain)
+
+
+@dataclass(frozen=True)
+class LearnPointsZeroCorrected(LearnPointsCorrected):
+    """`LearnPointsZero` on the corrected A_dist: (ε, δ)-DP as post-processing of `ADistCorrected`.
+
+    It is (α, β)-PAC for every |X|, with the n of `LearnPointsCorrected` and δ ≤ β. Let a = D(ℓ) of the target c_ℓ, or 0
+    if the target is c_0.
+
+    1. a > α/2: as there.
+    2. a ≤ α/2: c_ℓ and c_0 are good. Another concept comes out only if ℓ is not in the sample, so that all qualities
+       are 0, and A_dist answers nevertheless, which has probability (δ/2)·e^{−ε} ≤ β.
+
+    Args:
+        epsilon, delta, domain: as of `LearnPointsCorrected`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.2, Remark 6.3, with step 2 on the corrected A_dist.
+    """
+
+    zero = True
+
+    def run(self, S: Any) -> Program:
+        j = yield self.chooser.on(S)  # steps 1 and 2, corrected
+        return ALL_ZERO if j is BOTTOM else j  # step 3, and the remark in place of step 4
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: no other step uses the examples."""
+        return self.chooser.symmetries(domain)
+
+
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _INPUTS = (
@@ -205,4 +264,33 @@ LearnPointsCorrected.card = Card(
     output=_OUTPUT,
     deviations=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
     variants=("LearnPoints",),
+)
+
+_WITH_ZERO = f"{_OUTPUT}, or {ALL_ZERO}, which denotes c_0 ≡ 0"
+
+LearnPointsZero.card = Card(
+    name="LearnPointsZero",
+    system="I11",
+    title="LearnPoints with the all-zero hypothesis after ⊥",
+    paper=THESIS,
+    place="§6.2, Remark 6.3",
+    claim="(ε, δ)-DP under replace-one; an (α, β)-PAC learner for POINT_X, proper for POINT_X with c_0",
+    inputs=_INPUTS,
+    output=_WITH_ZERO,
+    deviations=LearnPoints.card.deviations,
+    variants=("LearnPointsZeroCorrected", "LearnPoints"),
+    findings=(FINDINGS[2], FINDINGS[6]),
+)
+
+LearnPointsZeroCorrected.card = Card(
+    name="LearnPointsZeroCorrected",
+    system="I11",
+    title="LearnPoints with the all-zero hypothesis after ⊥, on the corrected A_dist",
+    paper=THESIS,
+    place="§6.2, Remark 6.3, corrected",
+    claim="(ε, δ)-DP under replace-one; an (α, β)-PAC learner for POINT_X, proper for POINT_X with c_0, if δ ≤ β",
+    inputs=_INPUTS,
+    output=_WITH_ZERO,
+    deviations=LearnPointsCorrected.card.deviations,
+    variants=("LearnPointsZero", "LearnPointsCorrected"),
 )

@@ -149,7 +149,9 @@ class _LearnThresholds(LearnThresholdsTheory):
 class LearnThresholds(_LearnThresholds):
     """LearnThresholds as printed, with RecConcave as printed.
 
-    Its privacy claim inherits RecConcave's gap: refuted where ε̂ = ε/(3N) is large, see FINDINGS.md and
+    Its privacy claim is refuted: in ε with N = 3, at ε = 1, δ = 1e-6 and |X| = 2^33 + 1, so at ε̂ = ε/(3N) = 1/9; and in
+    δ with two calls where 1 − (1 − π)² > 6δ̂, π = ½·e^{2ε̂}·δ̂^{1.4427}, so at large ε̂. With one call it holds, and in ε
+    it does with N = log*|X| for |X| ≤ 2^64. Its printed sample size goes to 0 as ε grows. See findings 4 and 8 and
     `LearnThresholdsCorrected`.
 
     Args:
@@ -181,9 +183,9 @@ class LearnThresholdsCorrected(LearnThresholdsCorrectedTheory, _LearnThresholds)
     """LearnThresholds with `RecConcaveCorrected`: then Theorem 6.14 gives (ε, δ) as printed.
 
     The sample size is the greatest of the printed one; of (8/α)·ln(4/β), which Lemma 3.19 (generalisation) asks for
-    and which the print leaves out, so that its number goes to 0 as ε grows (FINDINGS.md); and, where N ≥ 2, of
+    and which the print leaves out, so that its number goes to 0 as ε grows (finding 8); and, where N ≥ 2, of
     (2·8^{N − 1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ))), what `RecConcaveCorrected` needs beside the printed promise. The
-    first is the greatest up to about ε = 720·N.
+    first is the greatest for every ε ≤ 72·N.
 
     Args:
         size, alpha, epsilon, delta, N, base: as in `LearnThresholds`.

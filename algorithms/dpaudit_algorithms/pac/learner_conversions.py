@@ -59,7 +59,7 @@ class EmpiricalLearner(_Empirical):
 
     That the learner's (ε, δ) is kept is claimed for every ε, by Lemma 7.19, which is for ε ≤ 1. The construction keeps
     it if and only if (1 + (e^ε − 1)/(9m))^m ≤ e^ε (see `subsampling.kept`): for every m where ε ≤ 3.474, for m = 1
-    always, for m = 2 where ε ≤ ln 289 = 5.666; otherwise an A exists of which it loses more. See FINDINGS.md and
+    always, for m = 2 where ε ≤ ln 289 = 5.666; otherwise an A exists of which it loses more. See finding 11 and
     `EmpiricalLearnerCorrected`.
 
     Args:

@@ -85,7 +85,7 @@ class BetaBoosted(BetaBoostedTheory):
 class AlphaBoosted(AlphaBoostedTheory):
     """MAJ(H_1, …, H_T) of T = ⌈14·ln(2/α)⌉ classes drawn independently from a (1/4, β/T)-probabilistic representation.
 
-    A step of the proof is wrong by a factor 2, which its conclusion survives: see FINDINGS.md. D_t is made by the
+    A step of the proof is wrong by a factor 2, which its conclusion survives: see finding 28. D_t is made by the
     rounds i < t, and of the T/2 rounds at least that err on x ∈ R_t one is t itself; so only
     D_t(R_t) ≥ D(R_t)·½·(4/3)^{T/2} follows (even T), not D(R_t)·(4/3)^{T/2}. Nor is D(R) ≤ (T/8)·(3/4)^{T/2}, their
     sum, true for every T: for T = 2 it is 2/5 in the audits, above 0.1875. But the partition into R_t is not needed.

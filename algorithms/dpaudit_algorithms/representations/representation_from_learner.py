@@ -119,7 +119,7 @@ class RepresentationFromLearnerRefined(FromLearnerRefinedTheory, _FromLearner):
 
     What the construction has is size(H) = ln(8·ln 4) + 8αεn, up to rounding. The printed last step
     "ln(8·ln 4) + 8αεn ≤ nεα + 3" is false as soon as 7αεn > 3 − ln(8·ln 4) = 0.5939; and as the proof needs
-    n ≥ 3·ln(4)/(4α), so that αn ≥ 1.0397, for every n that it allows once ε > 0.0816: see FINDINGS.md. The lemma says
+    n ≥ 3·ln(4)/(4α), so that αn ≥ 1.0397, for every n that it allows once ε > 0.0816: see finding 29. The lemma says
     that some representation of size nεα + 3 exists; no class is known to us for which none does. Theorem 5.18 uses the
     true size.
 

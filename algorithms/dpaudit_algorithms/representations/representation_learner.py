@@ -92,7 +92,7 @@ class RepresentationLearner(_RepresentationLearner):
     Privacy holds for every ε. Of the utility, "for every ε" is false: at large ε the printed
     n = (3/(αε))·(size(H) + ln(1/β)) is smaller than what E_1 and E_2 need, whatever the privacy, and vanishes. A step
     of the proof is false too: Pr[E_3] ≥ 1 − |H|·e^{−εn/2} lacks the α of 1 − |H|·e^{−αεn/2}, with which the proof goes
-    on. See FINDINGS.md and `RepresentationLearnerCorrected`.
+    on. See findings 25, 26 and `RepresentationLearnerCorrected`.
 
     Args:
         epsilon: > 0.

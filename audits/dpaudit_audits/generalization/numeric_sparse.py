@@ -83,6 +83,7 @@ def utility_cases(kind: type[NumericSparse]) -> tuple[UtilityCase, ...]:
         expected=Verdict.FAIL if printed else Verdict.PASS,
         note="One query is at least T − α, as c = 1 allows, and it is not the last." if printed else
         "The guarantee does not apply if c queries before the last are at least T − α.",
+        finding=31,
     )
     return (*cases, halting)
 
@@ -104,7 +105,7 @@ def _ends(kind: type[NumericSparse], delta: float, c: int, k: int, beta: float, 
     note = f"{REAL} Derived by hand: far above the threshold, success has probability {(1 - off) ** c:.6g}."
     return UtilityCase(
         f"c = {c}, k = {k}, β = {beta:g}, δ = {delta:g}", mechanism, mechanism.utility(0)[0], instances, 4_000,
-        exact=False, expected=Verdict.FAIL if refuted else Verdict.PASS, note=note,
+        exact=False, expected=Verdict.FAIL if refuted else Verdict.PASS, note=note, finding=30,
     )
 
 

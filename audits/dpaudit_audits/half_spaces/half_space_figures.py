@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from dpaudit.language import Dataset, Multiset
 from dpaudit.plans.plan import Seen
 from dpaudit.results.figures import Drawing, Layer, Panel, line
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine
 from dpaudit_algorithms.half_spaces.half_spaces import examples, qualities
 from dpaudit_audits.half_spaces.plane_figures import arrow, dial, only_one_has, records
 
@@ -20,7 +19,7 @@ from dpaudit_audits.half_spaces.plane_figures import arrow, dial, only_one_has, 
 class AngleOf:
     """The angle of an output: an index into the grid, the first of several indices, or without a grid a vector."""
 
-    sine: Fraction | None
+    sine: Sine | None
 
     def __call__(self, output: Any) -> float:
         if self.sine is None:
@@ -74,6 +73,6 @@ class HalfspaceFigure:
         return line(arrow(best * AngleGrid(self.angle.sine).gamma, 0.8 * reach), style=style, label=f"φ*, {name}")
 
 
-def angles_of(sine: Fraction | None, *, plane: bool = True) -> Callable[[Seen], Drawing | None]:
+def angles_of(sine: Sine | None, *, plane: bool = True) -> Callable[[Seen], Drawing | None]:
     """The figure for outputs that are angles of a grid, or normal vectors if `sine` is None."""
     return HalfspaceFigure(AngleOf(sine), plane)

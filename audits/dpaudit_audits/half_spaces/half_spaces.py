@@ -12,6 +12,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import REPLACE_ONE, Claim, Fixed, Mechanism, Multiset, NoisyCopies
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
+from dpaudit_algorithms.half_spaces.angles import minimum_angle
 from dpaudit_algorithms.half_spaces.half_spaces import Angle, MakeData, MakeDataCorrected, directions
 
 UNIT = Fraction(1, 2)
@@ -21,6 +22,8 @@ COARSE = Fraction(1)
 DIAGONAL = ((1, 1), 1)
 AGAINST = ((-1, -1), 1)
 """With `DIAGONAL`: two examples that only the half-spaces at 135° and 315° explain."""
+OPEN = (((0, -1), -1), ((-1, 1), -1))
+"""Explained by the angles between 0° and 45° alone, without the ends."""
 DOMAIN = tuple(((a, b), y) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0) for y in (-1, 1))
 """All examples of {−1, 0, 1}² except at the origin."""
 
@@ -70,6 +73,18 @@ def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
                 expected=verdict(False),
             ),
         ]
+        for label, sine in (("sin γ = 1/8", Fraction(1, 8)), ("γ the minimum angle", minimum_angle(2))):
+            mechanism = near(kind(0.5, sine, cap=2), DIAGONAL)
+            cases.append(Case(f"k = 2, ε = 0.5, {label}", mechanism, pairs, runs=20_000, expected=verdict(False)))
+        cases.append(
+            Case(
+                "k = 1, γ the minimum angle",
+                near(kind(1.0, minimum_angle(1), cap=2), DIAGONAL),
+                pairs,
+                runs=0,
+                note="Every point's angle is on this grid, so that an example counts at one angle: the claim holds.",
+            )
+        )
         for angle in get_args(Angle):
             for wrap in (False, True):
                 reading = kind(1.0, UNIT, angle, wrap, cap=2)
@@ -155,6 +170,18 @@ def utility() -> tuple[UtilityCase, ...]:
                 exact=False,
                 expected=Verdict.FAIL,
                 note="Only 135° and 315° are correct on both examples, and neither is a multiple of γ.",
+            )
+        )
+    for k, S, about in (
+        (1, OPEN, "neighbours on the grid's borders leave an open arc"), (2, (DIAGONAL, AGAINST), "one border alone"),
+    ):
+        mechanism = MakeData(1.0, minimum_angle(k))
+        (claim,) = mechanism.utility(2)
+        cases.append(
+            UtilityCase(
+                f"k = {k}, γ the minimum angle", mechanism, claim, (Fixed(Multiset.of(S), label=about),), runs=200,
+                exact=False, expected=Verdict.FAIL,
+                note="At k = 1 all borders are angles of the grid; from k = 2 on γ/π is irrational here too.",
             )
         )
     return tuple(cases)

@@ -19,7 +19,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Claim, Fixed, FloatArray, Mechanism, Multiset, Program, Softmax, checks
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine, minimum_angle
 from dpaudit_algorithms.half_spaces.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
 from dpaudit_algorithms.half_spaces.high_dim_half_spaces import AHighH, AHighHCorrected
 from dpaudit_audits.half_spaces.half_space_figures import angles_of
@@ -28,6 +28,8 @@ QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
 """sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""
 ONE = (((1, 0, 0), -1),)
 """One example, labelled correctly if and only if φ_1 has a negative cosine."""
+MISSED = (((1, 0, 0), -1), ((1, -1, 0), 1), ((0, 1, 1), 1))
+"""Explained by n = (−1, −2, 3); by no direction of the grid of {−1, 0, 1}³, γ being 30° or 45°."""
 NARROW = (((0, -1, 1), 1), ((1, -1, -1), 1), ((-1, 1, 0), 1))
 """Explained by all n with n₃ > n₂, n₁ > n₂ + n₃ and n₂ > n₁, e.g. `NARROW_NORMAL`; by no direction of `TWELFTHS`."""
 NARROW_NORMAL = (-6, -5, -3)
@@ -76,7 +78,7 @@ class FirstAngle(Mechanism):
         return angle
 
 
-def grid_directions(sine: Fraction) -> FloatArray:
+def grid_directions(sine: Sine) -> FloatArray:
     """The unit vectors of all pairs of angles of a grid, rounded, shape (size², 3); for figures."""
     angles = AngleGrid(sine).angles
     first, second = (a.ravel() for a in np.meshgrid(angles, angles, indexing="ij"))
@@ -91,7 +93,7 @@ def corners(sample: Sequence[tuple[tuple[int, ...], int]]) -> tuple[tuple[int, .
     return tuple(dict.fromkeys(tuple(int(c) for c in ray) for ray in kept))
 
 
-def halfspaces(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> AHighH:
+def halfspaces(sine: Sine, C: int, epsilon: float = 1.0, **readings: Any) -> AHighH:
     """A_HighH with a learner for its budget; one copy of each angle by default."""
     readings = {"cap": 1} | readings
     share = epsilon
@@ -102,9 +104,22 @@ def halfspaces(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) ->
 
 def cases() -> tuple[Case, ...]:
     """Theorem 21 fails for every reading."""
-    default = halfspaces(TWELFTHS, 13)
+    default, fails = halfspaces(TWELFTHS, 13), Verdict.FAIL
+    # the paper has ε < 1
+    inside, least = halfspaces(TWELFTHS, 13, 0.9), halfspaces(minimum_angle(1), 9, 0.9)
+    shared = halfspaces(Fraction(1, 32), 202, 0.9, budget="theorem", delta_prime=0.005)
     cases = [
         Case("default", default, _one(), runs=20_000, expected=Verdict.FAIL, note=_WHY),
+        Case("k = 1, ε = 0.9", inside, _one(), runs=20_000, expected=fails, note=_WHY),
+        Case("k = 1, ε = 0.9, γ the minimum angle", least, _one(), runs=0, expected=fails, note=_WHY),
+        Case(
+            "k = 1, ε = 0.9, C = 4, and Geom", FirstAngle(halfspaces(TWELFTHS, 4, 0.9)), _one(), runs=0,
+            expected=fails, note=_WHY,
+        ),
+        Case(
+            "k = 4, ε = 0.9, budget of Theorem 21 with δ′ = 0.005", FirstAngle(shared), _one(), runs=0,
+            expected=fails, note=_WHY,
+        ),
         Case("five angles, all kept", halfspaces(QUARTERS, 5), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
         Case("five angles, C = 3, and Geom", halfspaces(QUARTERS, 3), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
         Case("k = 3, no cap", halfspaces(FINE, 155, cap=None), _one(), runs=1_000, expected=Verdict.FAIL, note=_WHY),
@@ -153,9 +168,15 @@ READINGS: dict[str, dict[str, Any]] = {
 def utility() -> tuple[UtilityCase, ...]:
     """Theorem 21's accuracy: on samples that the grid cannot explain, and on one that it can."""
     missed, why = halfspaces(TWELFTHS, 13), "Even the best direction of the grid labels one of the points wrongly."
+    least = halfspaces(minimum_angle(1), 9)
     cases = [
-        _accurate(label, missed, sample, 10, why)
-        for label, sample in (("three points of a narrow cell", NARROW), ("two opposite points of one label", OPPOSITE))
+        _accurate(label, mechanism, sample, 10, why)
+        for label, mechanism, sample in (
+            ("three points that no grid explains", missed, MISSED),
+            ("three points that no grid explains, γ the minimum angle", least, MISSED),
+            ("three points of a narrow cell", missed, NARROW),
+            ("two opposite points of one label", missed, OPPOSITE),
+        )
     ]
     # with 111 examples the learner itself is (0.1, 0.05)-accurate: 13·e^{−0.1·111/2} ≤ 0.05
     why = "A threshold with few errors need not give a half-space with few, and later angles miss removed examples."
@@ -181,17 +202,17 @@ def _accurate(label: str, mechanism: AHighH, sample: tuple[Any, ...], copies: in
 
 def data_utility() -> tuple[UtilityCase, ...]:
     """Corollary 18's second sentence, Lemma 17: the output contains a best angle."""
-    mechanism = MakeHighDimData(1.0, TWELFTHS, cap=1)
+    mechanism, least = (MakeHighDimData(1.0, sine, cap=1) for sine in (TWELFTHS, minimum_angle(1)))
     tried = (
-        ("three points of a narrow cell", NARROW, Verdict.FAIL),
-        ("two opposite points of one label", OPPOSITE, Verdict.FAIL),
-        ("two of the three points", NARROW[:2], Verdict.PASS),
+        ("three points that no grid explains", mechanism, MISSED, Verdict.FAIL),
+        ("three points that no grid explains, γ the minimum angle", least, MISSED, Verdict.FAIL),
+        ("three points of a narrow cell", mechanism, NARROW, Verdict.FAIL),
+        ("two opposite points of one label", mechanism, OPPOSITE, Verdict.FAIL),
+        ("two of the three points", mechanism, NARROW[:2], Verdict.PASS),
     )
     return tuple(
-        UtilityCase(
-            label, mechanism, mechanism.utility(len(S))[0], (Fixed(Multiset.of(S)),), runs=500, expected=expected
-        )
-        for label, S, expected in tried
+        UtilityCase(label, made, made.utility(len(S))[0], (Fixed(Multiset.of(S)),), runs=500, expected=expected)
+        for label, made, S, expected in tried
     )
 
 
@@ -218,6 +239,10 @@ def data_cases() -> tuple[Case, ...]:
                 note="" if holds else _TWICE,
             )
         )
+    for label, sine in (("k = 1, ε = 0.9", TWELFTHS), ("k = 1, ε = 0.9, γ the minimum angle", minimum_angle(1))):
+        pair = Pair((), (((1, 1, 1), 1),), "an example, or none")
+        inside = MakeHighDimData(0.9, sine, cap=2)
+        cases.append(Case(label, inside, (pair,), runs=4_000, expected=Verdict.FAIL, note=_TWICE))
     circle = MakeHighDimData(1.0, QUARTERS, 2, 3, "border", wrap=True, cap=2)
     cases.append(
         Case(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, get_args
 
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import Fixed, Mechanism, Multiset, UtilityClaim
+from dpaudit.language import Claim, Fixed, Mechanism, Multiset, Program, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine, minimum_angle
 from dpaudit_algorithms.half_spaces.half_spaces import Angle, HoldsBest, MakeThrData, directions
 from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleH, ASimpleHCorrected
 from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix
 from dpaudit_algorithms.lower_bounds.thresholds_reductions import ThresholdsFromInteriorPointCorrected
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
+from dpaudit_algorithms.pac.search_thresholds import FewConcepts
 from dpaudit_audits.half_spaces.half_space_figures import angles_of
 from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
 
@@ -29,13 +31,28 @@ def of_grid(k: int) -> Fraction:
     return Fraction(1, 2 * k * k)
 
 
-def learned(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> ASimpleH:
+def learned(sine: Sine, C: int, epsilon: float = 1.0, **readings: Any) -> ASimpleH:
     """A_SimpleH over the exponential mechanism, scored by the number of examples that a threshold labels correctly."""
     share = epsilon / 2 if readings.get("budget") == "halves" else epsilon
     return ASimpleH(epsilon, sine, ExponentialMechanism(share, Consistency(AngleGrid(sine).size)), C, **readings)
 
 
-def enough(sine: Fraction, alpha: float = 0.1, beta: float = 0.05, epsilon: float = 1.0) -> int:
+@dataclass(frozen=True)
+class EndThresholds(Mechanism):
+    """The exponential mechanism over the least and the greatest threshold: kept angles hardly come out."""
+
+    epsilon: float
+    size: int
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Program:
+        return (yield ExponentialMechanism(self.epsilon, FewConcepts(self.size, (0, self.size - 1))).on(S))
+
+
+def enough(sine: Sine, alpha: float = 0.1, beta: float = 0.05, epsilon: float = 1.0) -> int:
     """n_Thr of the exponential mechanism: (2/(αε))·ln(|H_γ|/β), by Proposition 3.27."""
     return math.ceil(2 / (alpha * epsilon) * math.log(AngleGrid(sine).size / beta))
 
@@ -81,6 +98,28 @@ def cases() -> tuple[Case, ...]:
                 drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
             )
         )
+    cases += [
+        Case(
+            f"k = 2, C = 10, ε = 0.9, {label}",
+            ASimpleH(0.9, sine, EndThresholds(0.9, AngleGrid(sine).size), 10),
+            (added(((1, 1), -1)),),
+            runs=4_000,
+            expected=Verdict.FAIL,
+            note="The example counts at no angle, so that S_H has the same distribution; as printed, without a bound "
+            "on copies. A_Thr chooses between the least and the greatest threshold.",
+        )
+        for label, sine in (("sin γ = 1/8", Fraction(1, 8)), ("γ the minimum angle", minimum_angle(2)))
+    ]
+    cases.append(
+        Case(
+            "k = 1, ε = 0.9, γ the minimum angle",
+            learned(minimum_angle(1), 6, 0.9, cap=1),
+            READINGS[0][2],
+            runs=0,
+            expected=Verdict.FAIL,
+            note=f"The claim fails with C = 6 of 9 elements. {NEVER}",
+        )
+    )
     cases.append(
         Case(
             "k = 1, ε/2 for both parts",
@@ -117,7 +156,7 @@ def cases() -> tuple[Case, ...]:
             learned(UNIT, 1, cap=1),
             runs=0,
             scope=Scope(DOMAIN[2:8], 2),
-            note="The claim holds for C ≤ 2 on this grid: the learner protects the few elements that it gets.",
+            note="With this learner, over all thresholds, C ≤ 2 is not refuted; with one over two thresholds C = 2 is.",
         ),
         Case(
             "three elements kept, every pair of 2 examples",

@@ -18,7 +18,7 @@ from dpaudit_audits.foundations.quality_figures import QualityFigure
 
 
 def cases() -> tuple[Case, ...]:
-    """Privacy holds; the utility claim does not (FINDINGS.md), which `utility` below shows."""
+    """Privacy holds; the utility claim does not (finding 5), which `utility` below shows."""
     return _both(InteriorPointByMedian)
 
 
@@ -60,6 +60,22 @@ def utility() -> tuple[UtilityCase, ...]:
             (Fixed(Multiset.counted({32: size.records})),),
             expected=Verdict.FAIL,
             note=equal,
+        ),
+        UtilityCase(
+            "seven equal records of two values",
+            smallest,
+            smallest.utility(7)[0],
+            (Fixed(Multiset.counted({2: 7})),),
+            expected=Verdict.FAIL,
+            note=equal,
+        ),
+        UtilityCase(
+            "three distinct records at ε = 6",
+            (odd := InteriorPointByMedian(6.0, 8)),
+            odd.utility(3)[0],
+            (Fixed(Multiset.of((4, 5, 6))),),
+            expected=Verdict.FAIL,
+            note="With an odd number no y has n/2 records at or below it; distinct records suffer at large ε only.",
         ),
         _every_dataset(InteriorPointByMedian(1.0, 2), 5),
         UtilityCase(

@@ -23,7 +23,7 @@ def cases() -> tuple[Case, ...]:
             small(64, 2.0, a_dist="printed"),
             _pairs(1),
             runs=0,
-            note="With two calls the claim holds in ε although A_dist costs twice its claim: see FINDINGS.md.",
+            note="With two calls the claim holds in ε although A_dist costs twice its claim: see finding 3.",
         ),
         Case("two calls", group, _pairs(1), runs=0),
         *(Case(f"group of {g}", group, _pairs(g), group.claim.group(g), runs=0) for g in (2, 3)),

@@ -22,7 +22,7 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Pie
     for the printed base = 32.
 
     With t = log₂(1/δ)/ε, A_dist's threshold, replacing the record 0 by 1 moves every gap in the way of the event
-    "j in [2048, 2303]" by 2 between t and t ± 2: see FINDINGS.md for which, and why ε(5 + 4 + 1) comes near.
+    "j in [2048, 2303]" by 2 between t and t ± 2: see finding 3 for which, and why ε(5 + 4 + 1) comes near.
     """
     t, c = math.log2(1 / delta) / epsilon, 2 / epsilon
     r = 1000.0
@@ -47,7 +47,7 @@ def three_calls_of_examples(epsilon: float, delta: float, alpha: float, n: int) 
 
     Turning the label of the example at 6144 moves Q by −1 below it and by +1 from it on. That one change of sign is
     enough: with t = ⌈log₂(1/δ)/ε⌉, both gaps of both outer calls move by 2 between t and t ± 2 in the way of the event
-    "j in [6144, 7167]", B₂ of the lengths K = 256 from where the scores rise. FINDINGS.md goes through it.
+    "j in [6144, 7167]", B₂ of the lengths K = 256 from where the scores rise. Finding 4 goes through it.
 
     Args:
         epsilon, delta: of every private step.
@@ -79,6 +79,10 @@ TWO_SPIKES = PiecewiseConstantScore(41, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0
 PRINTED_T = 2**33
 """Three calls with the base case of 32."""
 
+BY_HAND = PiecewiseConstantScore(
+    2**33 + 1, ((0, 190, -1), (7, 70, -1), (1024, 128, -1), (2048, 128, 1), (2304, 128, -1), (3072, 70, -1))
+)
+"""Scores of a record 0 or 1: (start, height, change) of every piece, on {0, …, 2^33}."""
 ONE_RECORD = (Pair((0,), (1,), "every gap moves by 2"),)
 
 
@@ -127,6 +131,14 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 runs=100_000_000,
                 expected=fails,
                 note="Both gaps of both outer calls move by 2; samples share paths, so a hundred million cost little.",
+            ),
+            Case(
+                "three calls, by hand",
+                make(PRINTED_T, BY_HAND, 256.0, 0.5, 0.5, 2.0**-30),
+                ONE_RECORD,
+                runs=0,
+                expected=fails,
+                note="Whole scores, and every constant as printed; finding 3 bounds both probabilities by hand.",
             ),
             Case(
                 "three calls, labelled examples",

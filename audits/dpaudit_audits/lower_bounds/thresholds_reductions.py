@@ -217,17 +217,17 @@ def _label_pairs(moved: int) -> tuple[Pair, ...]:
 def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
     """Both versions face the same cases; their privacy holds."""
 
-    def learner(epsilon: float, domain: int, n: int) -> ExponentialMechanism:
-        return ExponentialMechanism(epsilon, Consistency(domain if refuted else domain * n))
+    def learner(epsilon: float, domain: int) -> ExponentialMechanism:
+        return ExponentialMechanism(epsilon, Consistency(domain))
 
     def of(epsilon: float, domain: int, n: int, alpha: float = 0.125, beta: float = 0.5) -> Any:
-        return kind(learner(epsilon, domain, n), n, alpha, beta, 0, domain - 1)
+        return kind(learner(epsilon, domain), n, alpha, beta, 0, domain - 1)
 
     def cases() -> tuple[Case, ...]:
-        default, n = of(1.0, 64, 24) if refuted else of(1.0, 4, 12), 24 if refuted else 12
-        rows, concept = (((1, 1), (2, 0)), 2) if refuted else (((4, 1), (8, 0)), 8)
-        tight = tuple(Marked(count, rows, concept) for count in (GroupPrivacy(0.5, 0.01), GroupPrivacy(0.5, 0.0, 0.01)))
-        wrong = Overclaiming(learner(2.0, 4, 6), Claim(0.4))
+        default, n = of(1.0, 64, 24), 24
+        rows = ((1, 1), (2, 0)) if refuted else ((1, 1), (3, 0))
+        tight = tuple(Marked(count, rows, 2) for count in (GroupPrivacy(0.5, 0.01), GroupPrivacy(0.5, 0.0, 0.01)))
+        wrong = Overclaiming(learner(2.0, 4), Claim(0.4))
         return (
             Case("default", default, _middle_pairs(n, default.high, 1), runs=RUNS),
             *(
@@ -237,7 +237,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             *(
                 Case(
                     f"an inner mechanism that spends all on every row, {name}",
-                    kind(inner, 4, 0.25, 0.5, 0, 2),
+                    kind(inner, 4, 0.25, 0.5, 0, 3),
                     runs=0,
                     scope=_points(3, 4),
                     note="Attains (2ε, (1 + e^ε)δ): {0, 0, 1, 1} and {0, 1, 1, 2} differ in two rows that it counts.",
@@ -246,7 +246,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             ),
             Case(
                 "A_dist, corrected, inside",
-                kind(ADistCorrected(2.0, 1e-6, Consistency(2 if refuted else 12)), 6, 0.0625, 0.5, 0, 1),
+                kind(ADistCorrected(2.0, 1e-6, Consistency(2)), 6, 0.0625, 0.5, 0, 1),
                 runs=0,
                 scope=_points(2, 6),
             ),
@@ -271,8 +271,8 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
     def utility() -> tuple[UtilityCase, ...]:
         fails = Verdict.FAIL if refuted else Verdict.PASS
         # (|X| − 1)·e^{−ε(αm + 1)/2}: Proposition 3.27(ii), as at most αm wrong labels are whole
-        small, n = of(1.0, 2, 2, 0.1667, 0.3776) if refuted else of(8.0, 2, 2, 0.1667, 0.055), 30
-        default = of(2.0, 8, n, 0.125, 1.2e-4 if refuted else 4e-3)
+        small, n = of(1.0, 2, 2, 0.1667, 0.3776), 30
+        default = of(2.0, 8, n, 0.125, 1.2e-4)
         utility_cases = [
             UtilityCase(
                 "smallest case",
@@ -280,9 +280,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
                 _guarantee(small, 2, "Lemma 7.22"),
                 (_fixed({1: 2}, "two records 1"),),
                 expected=fails,
-                note="X = {0, 1}, four examples; two concepts differ in one of them or more, so β = 1/(1 + e^{ε/2})."
-                if refuted
-                else "X = {0, 1}, four examples; β = 3·e^{−ε/2}, Proposition 3.27(ii).",
+                note="X = {0, 1}, four examples; two concepts differ in one of them or more, so β = 1/(1 + e^{ε/2}).",
             ),
             UtilityCase(
                 "equal records",
@@ -290,7 +288,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
                 _guarantee(default, n, "Lemma 7.22"),
                 tuple(_fixed({v: n}, f"{n} records {v}") for v in (3, 7)),
                 expected=fails,
-                note="The learner is asked for (v, 1) and (v, 0), which no threshold gives.",
+                note="The learner is asked for (v, 1) and (v, 0), which no threshold gives." if refuted else "",
             ),
             UtilityCase(
                 "the two middle records differ",

@@ -189,15 +189,15 @@ def utility() -> tuple[UtilityCase, ...]:
 
 def _on_the_sample() -> tuple[UtilityCase, ...]:
     """Claim 4.7 at α = 0.1, on datasets where most hypotheses have a large error."""
-    line, plane, space = LearnHalf(1.0, 1), LearnHalf(1.0, 2), LearnHalf(1.0, 3)
+    line, plane, space = LearnHalf(0.5, 1), LearnHalf(0.5, 2), LearnHalf(0.5, 3)
     between = (*public((0,), (1,), (3,)), *private((2,), 1, 40), *private((4,), 1, 40))
     corner = (*public(*TRIANGLE, (1, 1)), *private((3, 3), 1, 200), *private((0, 5), 1, 200))
     thin = (*public(*LINE * 100), *private((2, 0), 1, 200))
     mixed = (*public(*LINE * 100), *public((5, 0), (6, 1), label=1), *private((2, 0), 1, 200))
     inside = (*public(*SIMPLEX), *private((2, 2, 2), 1, 700))
     mirrored = tuple((x, 1 - y, p) for x, y, p in thin)
-    aligned = LearnHalf(1.0, 2, supports="aligned")
-    steps = LearnHalf(1.0, 1, all_ones="steps")
+    aligned = LearnHalf(0.5, 2, supports="aligned")
+    steps = LearnHalf(0.5, 1, all_ones="steps")
     alone = (*public((0,)), *private((0,), 1, 199))
     return (
         _sample_case("Claim 4.7, a line, no halfspace without errors", line, between),
@@ -229,14 +229,14 @@ def _on_the_sample() -> tuple[UtilityCase, ...]:
             note="The definition of label-determined in section 3 allows it; section 4 does not.",
             deliberate=True,
         ),
-        _sample_case("Claim 4.7, private iff y = 0, labels exchanged", LearnHalf(1.0, 2, private_label=0), mirrored),
+        _sample_case("Claim 4.7, private iff y = 0, labels exchanged", LearnHalf(0.5, 2, private_label=0), mirrored),
     )
 
 
 def _under_the_distribution() -> tuple[UtilityCase, ...]:
     """Theorems 4.9 and 4.10 and the relaxations of section 4 at the proofs' numbers, α = 0.4, β = 0.2."""
-    line, plane = LearnHalf(4.0, 1), LearnHalf(4.0, 2)
-    aligned = LearnHalf(4.0, 2, supports="aligned")
+    line, plane = LearnHalf(0.5, 1), LearnHalf(0.5, 2)
+    aligned = LearnHalf(0.5, 2, supports="aligned")
     steps_up = label_determined({((x,), int(x > 1)): 1 for x in range(4)})
     square = label_determined({((x, y), int(x + y > 2)): 1 for x in range(3) for y in range(3)})
     thin = label_determined({((0, 0), 0): 1, ((1, 0), 0): 1, ((2, 0), 1): 2})
@@ -257,13 +257,31 @@ def _under_the_distribution() -> tuple[UtilityCase, ...]:
             expected=Verdict.FAIL,
             note="Once both public points are drawn, every hypothesis is constant on the line: error 1/2.",
         ),
+        _excess_case(
+            "Theorem 4.9, supports aligned, α = 0.2",
+            aligned,
+            thin,
+            alpha=0.2,
+            expected=Verdict.FAIL,
+            note="If one public point is drawn the error is 1/4 or 1/2, and else 1/2.",
+        ),
+        UtilityCase(
+            "Theorem 4.9, supports aligned, α = 0.2, 24 records",
+            aligned,
+            UtilityClaim(ExcessError(aligned, 0.2), all_but(0.2), "§4, Theorem 4.9, for every n"),
+            (Mixed(thin, 24),),
+            runs=300,
+            expected=Verdict.FAIL,
+            note="The probability of success is 0 for every n, ε and β.",
+            finding=23,
+        ),
     )
 
 
 def _deviations() -> tuple[UtilityCase, ...]:
     """Lemma 4.8 with k = d², and the step in the proof of Theorem 4.10 that omits the square root."""
-    line, coin = LearnHalf(1.0, 1), label_determined({((0,), 0): 1, ((0,), 1): 1})
-    beta, records = 0.125, 30_000
+    line, coin = LearnHalf(0.5, 1), label_determined({((0,), 0): 1, ((0,), 1): 1})
+    beta, records = 0.125, 100_000
     fair = (Mixed(coin, records),)
     lemma = UtilityClaim(Deviation(line, beta), all_but(beta), "§4, Lemma 4.8 with k = d²")
     printed = UtilityClaim(Deviation(line, beta, PRINTED), all_but(beta), "§4, Theorem 4.10, its proof, with β/4 = 1/8")
@@ -280,6 +298,7 @@ def _deviations() -> tuple[UtilityCase, ...]:
             exact=False,
             expected=Verdict.FAIL,
             note="Every hypothesis labels the one point 0 or 1, so err^ is the fraction of a label and err is 1/2.",
+            finding=24,
         ),
     )
 
@@ -297,7 +316,8 @@ def _sample_case(
     shown = f"{len(dataset)} records at {len({x for x, _, _ in S})} points"
     source = Fixed(dataset, label=shown)
     return UtilityCase(
-        label, learner, learner.guarantee(0.1, dataset), (source,), expected=expected, note=note, deliberate=deliberate
+        label, learner, learner.guarantee(0.1, dataset), (source,), expected=expected, note=note, deliberate=deliberate,
+        finding=23,
     )
 
 
@@ -306,15 +326,18 @@ def _excess_case(
     learner: LearnHalf,
     truth: Mixture,
     *,
+    alpha: float = 0.4,
     agnostic: bool = False,
     expected: Verdict = Verdict.PASS,
     note: str = "",
 ) -> UtilityCase:
     number = bounds.mixture_agnostic if agnostic else bounds.mixture_realisable
-    size = number(learner.dimension, learner.epsilon, 0.4, 0.2)
-    claim = UtilityClaim(ExcessError(learner, 0.4), all_but(0.2), size.place)
+    size = number(learner.dimension, learner.epsilon, alpha, 0.2)
+    claim = UtilityClaim(ExcessError(learner, alpha), all_but(0.2), size.place)
     source: Mechanism = Mixed(truth, size.records)
-    return UtilityCase(label, learner, claim, (source,), runs=300, exact=False, expected=expected, note=note)
+    return UtilityCase(
+        label, learner, claim, (source,), runs=300, exact=False, expected=expected, note=note, finding=23
+    )
 
 
 def _in_a_plane() -> Pair:

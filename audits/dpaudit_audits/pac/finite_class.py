@@ -96,7 +96,7 @@ def _case(
     concepts = mechanism.concepts
     assert isinstance(concepts, Thresholds)
     claim = mechanism.utility(records)[guarantee]
-    return UtilityCase(label, mechanism, claim, instances(concepts, records), runs, expected=expected)
+    return UtilityCase(label, mechanism, claim, instances(concepts, records), runs, expected=expected, finding=13)
 
 
 def _sample_case(
@@ -114,6 +114,7 @@ def _sample_case(
         (Examples(Thresholds(size), Truth(points, weights, target), records),),
         expected=expected,
         note="A step of the proof: the output plays no part in it.",
+        finding=14,
     )
 
 

@@ -8,8 +8,13 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Mechanism, Multiset, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import Examples, Points, Truth
-from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
+from dpaudit_algorithms.pac.concepts import ALL_ZERO, Examples, Points, PointsAndZero, Truth
+from dpaudit_algorithms.pac.learn_points import (
+    LearnPoints,
+    LearnPointsCorrected,
+    LearnPointsZero,
+    LearnPointsZeroCorrected,
+)
 
 EXAMPLES = ((0, 0), (0, 1), (1, 0), (1, 1))
 
@@ -26,6 +31,10 @@ def cases() -> tuple[Case, ...]:
             runs=0,
             scope=Scope(((0, 1), (1, 1)), 22),
             expected=Verdict.FAIL,
+        ),
+        Case(
+            "the proof's own number of examples", default, (_positive(22, 1, others=1_379),), expected=Verdict.FAIL,
+            note="Negative examples count nowhere.",
         ),
         Case("group of 2", default, (_positive(24, 2),), default.claim.group(2), expected=Verdict.FAIL),
         Case("group of 3", default, (_positive(26, 3),), default.claim.group(3), expected=Verdict.FAIL),
@@ -65,6 +74,16 @@ def utility() -> tuple[UtilityCase, ...]:
             _guarantee(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
             (Examples(Points(400), Truth((0,), (1,), 1), n),),
             runs=100_000,
+            expected=Verdict.FAIL,
+            note=ties,
+        ),
+        UtilityCase(
+            "ten points, α = 0.099, β = 0.05, δ = 0.13",
+            (spread := LearnPoints(1.0, 0.13, 405)),
+            _guarantee(spread, 0.099, n := spread.sample_size(0.099, 0.05)),
+            (Examples(Points(405), Truth(tuple(range(10)), (1,) * 10, 10), n),),
+            runs=100_000,
+            exact=False,
             expected=Verdict.FAIL,
             note=ties,
         ),
@@ -120,9 +139,10 @@ def _guarantee(learner: LearnPoints | LearnPointsCorrected, alpha: float, record
     return claim
 
 
-def _positive(records: int, moved: int) -> Pair:
-    """All examples (0, 1), against `moved` of them (1, 1)."""
-    left, right = Multiset.counted({(0, 1): records}), Multiset.counted({(0, 1): records - moved, (1, 1): moved})
+def _positive(records: int, moved: int, others: int = 0) -> Pair:
+    """All positive examples (0, 1), against `moved` of them (1, 1); `others` negative ones beside them."""
+    left = Multiset.counted({(0, 1): records, (0, 0): others} if others else {(0, 1): records})
+    right = left.changed(remove=((0, 1),) * moved, add=((1, 1),) * moved)
     return Pair(left, right, f"{records} positive examples of one point, {moved} moved to another")
 
 
@@ -137,5 +157,92 @@ def _small(
     return small
 
 
+def zero_cases() -> tuple[Case, ...]:
+    """Remark 6.3 as printed: c_0 tells that A_dist gave ⊥, so as few records refute as for A_dist itself."""
+    default = LearnPointsZero(1.0, 1e-6, 256)
+    two = LearnPointsZero(1.0, 1e-6, 2)
+    fails = Verdict.FAIL
+    return (
+        Case("default", default, (_positive(22, 1),), expected=fails),
+        Case("fewest records", default, (_positive(8, 1),), runs=0, expected=fails),
+        Case("every pair of 22 positive examples", two, runs=0, scope=Scope(((0, 1), (1, 1)), 22), expected=fails),
+        Case("group of 2", default, (_positive(24, 2),), default.claim.group(2), expected=fails),
+        Case("group of 3", default, (_positive(26, 3),), default.claim.group(3), expected=fails),
+    )
+
+
+def zero_corrected_cases() -> tuple[Case, ...]:
+    """Remark 6.3 on the corrected A_dist."""
+    default = LearnPointsZeroCorrected(1.0, 1e-6, 256)
+    small = LearnPointsZeroCorrected(1.0, 0.05, 2)
+    two = LearnPointsZeroCorrected(1.0, 1e-6, 2)
+    return (
+        Case("default", default, (_positive(32, 1), _positive(22, 1))),
+        Case("every pair of 32 positive examples", two, runs=0, scope=Scope(((0, 1), (1, 1)), 32)),
+        Case("every pair of 7 examples, δ = 0.05", small, runs=0, scope=Scope(EXAMPLES, 7)),
+        Case("group of 2", default, (_positive(34, 2),), default.claim.group(2)),
+        Case("group of 3", default, (_positive(36, 3),), default.claim.group(3)),
+    )
+
+
+def zero_utility() -> tuple[UtilityCase, ...]:
+    """The remark as printed: small domains, c_0 as the target, and a large δ."""
+    usual = LearnPointsZero(1.0, 0.25, 4)
+    return (
+        *_any_domain(LearnPointsZero),
+        UtilityCase(
+            "four points, α = 0.1, β = 0.05, δ = 1/4",
+            usual,
+            _guarantee(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
+            (Examples(PointsAndZero(4), Truth((0,), (1,), 1), n),),
+            runs=100_000,
+            expected=Verdict.FAIL,
+            note="Without a positive example all qualities are 0, and A_dist gives the solution that ties prefer.",
+        ),
+    )
+
+
+def zero_corrected_utility() -> tuple[UtilityCase, ...]:
+    """The corrected remark, on the same distributions: it asks for δ ≤ β."""
+    large = LearnPointsZeroCorrected(1.0, 0.25, 4)
+    return (
+        *_any_domain(LearnPointsZeroCorrected),
+        UtilityCase(
+            "four points, δ = β = 1/4",
+            large,
+            _guarantee(large, 0.1, n := large.sample_size(0.1, 0.25)),
+            (Examples(PointsAndZero(4), Truth((0,), (1,), 1), n),),
+        ),
+    )
+
+
+def _any_domain(kind: type[LearnPointsZero] | type[LearnPointsZeroCorrected]) -> tuple[UtilityCase, ...]:
+    """Domains for which Lemma 6.2 guarantees nothing: 2/(αβ) is above |X|."""
+    small = kind(1.0, 1e-6, 2)
+    n = small.sample_size(0.1, 0.05)
+    # D(target) at 1, just above α, just above α/2 where it must be found, at α/2 and below where it need not
+    truths = (Truth((1,), (1,), 1), *(Truth((0, 1), weights, 1) for weights in ((89, 11), (94, 6), (95, 5), (99, 1))))
+    return (
+        UtilityCase(
+            "two points, α = 0.1, β = 0.05",
+            small,
+            _guarantee(small, 0.1, n),
+            tuple(Examples(PointsAndZero(2), truth, n) for truth in truths),
+            runs=2_000,
+        ),
+        UtilityCase(
+            "two points, the target is c_0",
+            small,
+            _guarantee(small, 0.1, n),
+            (Examples(PointsAndZero(2), Truth((0, 1), (1, 1), ALL_ZERO), n),),
+            runs=2_000,
+        ),
+    )
+
+
 PLAN = Plan("LearnPoints", cases, _small(LearnPoints), utility=utility)
 CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases, _small(LearnPointsCorrected), utility=corrected_utility)
+ZERO_PLAN = Plan("LearnPointsZero", zero_cases, _small(LearnPointsZero), utility=zero_utility)
+ZERO_CORRECTED_PLAN = Plan(
+    "LearnPointsZeroCorrected", zero_corrected_cases, _small(LearnPointsZeroCorrected), utility=zero_corrected_utility
+)

@@ -19,7 +19,7 @@ EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
 
 
 def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnThresholdsCorrected]) -> Plan:
-    """Both versions face the same cases; the printed one fails where ε̂ is large.
+    """Both versions face the same cases; the printed one fails with three calls, and with two where ε̂ is large.
 
     Args:
         make: the version's class.
@@ -47,13 +47,16 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
             Case(
                 "three calls, every constant as printed",
                 deep,
-                tuple(
-                    three_calls_of_examples(deep.epsilon / 9, deep.delta / 9, deep.alpha / 2, n)
-                    for n in (8_000, deep.sample_size(0.05))
+                (
+                    _six_kinds(),
+                    *(
+                        three_calls_of_examples(deep.epsilon / 9, deep.delta / 9, deep.alpha / 2, n)
+                        for n in (8_000, deep.sample_size(0.05))
+                    ),
                 ),
                 runs=0,
                 expected=Verdict.FAIL if refuted else Verdict.PASS,
-                note="N = 3, |X| = 2^33 + 1; the larger datasets have the sample size of Theorem 6.17 for β = 0.05.",
+                note="N = 3, |X| = 2^33 + 1; the largest datasets have the sample size of Theorem 6.17 for β = 0.05.",
             ),
             *(Case(f"group of {g}", group, _group_pairs(g), group.claim.group(g), runs=100_000) for g in (2, 3)),
         )
@@ -84,6 +87,18 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
                 (Examples(Thresholds(2), Truth((0, 1), (49, 51), 0), n),),
                 expected=Verdict.FAIL if refuted else Verdict.PASS,
                 note="The printed sample size goes to 0 as ε grows, which no learner's does.",
+            )
+        )
+        three = make(3, 0.1, 2200.0, 0.5, N=1)
+        n = three.sample_size(0.05)
+        utility_cases.append(
+            UtilityCase(
+                f"PAC, ε = 2,200, {n} examples of three points",
+                three,
+                three.utility(n)[1],
+                (Examples(Thresholds(3), Truth((0, 1, 2), (7998, 1001, 1001), 1), n),),
+                expected=Verdict.FAIL if refuted else Verdict.PASS,
+                note="The target switches between two points that are just too heavy to be missed.",
             )
         )
         return tuple(utility_cases)
@@ -122,6 +137,11 @@ def _drawn(learner: LearnThresholds | LearnThresholdsCorrected, n: int) -> tuple
         Examples(concepts, Truth((0, learner.size - 1), (100 - share, share), 0), n),
         Examples(concepts, Truth((0, 5), (100 - share, share), 5), n),
     )
+
+
+def _six_kinds() -> Pair:
+    data = {(0, 1): 7_118, (7, 0): 416, (5_120, 1): 206, (6_144, 0): 1, (6_144, 1): 1, (6_400, 0): 258}
+    return _replaced("8,000 examples of six kinds", data, (6_144, 0), (6_144, 1))
 
 
 def _two_peaks() -> Pair:

@@ -31,7 +31,8 @@ def empirical_cases(kind: Kind) -> tuple[Case, ...]:
     default = kind(pac_learner(), FOUR, pac_learner().samples, 0.4, 0.2)
     brief = kind(_exponential(1.0, 2), TWO, 2, 0.5, 0.5)
     eager = four_samples(kind)
-    smallest = kind(GroupPrivacy(6.0, 0.0, 1e-6), TWO, 2, 1.0, 1.0)
+    # Pr[1] = ¾·e^{ε(k − 2)} at k ones: a proper PAC learner of the two constants on one point, β = 1/4
+    smallest = kind(GroupPrivacy(6.0, 0.0, 0.75 * math.exp(-12)), TWO, 2, 1.0, 0.25)
     leaking = kind(GroupPrivacy(6.0, 1e-6), TWO, 2, 1.0, 1.0)
     too_much = kind(Overclaiming(GroupPrivacy(4.0, 0.0, 1e-3), Claim(1.0)), TWO, 5, 1.0, 1.0)
     recursive = kind(LearnThresholdsCorrected(8, 0.5, 1.0, 1e-6), Thresholds(8), 10, 0.5, 0.5)

@@ -96,6 +96,10 @@ def utility_cases() -> tuple[UtilityCase, ...]:
         UtilityCase("thresholds on two points", two, two.guaranteed, _two(two.enough), runs=2_000),
         UtilityCase("thresholds on three points", three, three.guaranteed, _three(three.enough), runs=500),
         UtilityCase("two bad ones", three, three.guaranteed, _sides(three.enough), runs=2_000, exact=False),
+        UtilityCase(
+            "ε = 9.6, just where the printed n is always enough", at_most := RepresentationLearner(9.6, TWO),
+            at_most.guaranteed, _two(at_most.enough),
+        ),
         *(
             UtilityCase(
                 f"ε = {epsilon:g}, n = {learner.enough}",
@@ -104,6 +108,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
                 _two(learner.enough),
                 expected=Verdict.FAIL,
                 note="The printed n is below what E_1 and E_2 need, for every ε.",
+                finding=25,
             )
             for epsilon in (LARGE, 300.0)
             for learner in (RepresentationLearner(epsilon, TWO),)
@@ -128,7 +133,8 @@ def corrected_utility_cases() -> tuple[UtilityCase, ...]:
             for learner in (RepresentationLearnerCorrected(epsilon, TWO),)
         ),
         _points("points, |X| = 2^64, ε = 8", huge, 64, 100),
-        _e3(two, Verdict.PASS),
+        _e3(two, Verdict.PASS, 4, 1),
+        _e3(two, Verdict.PASS, 40, 3),
     )
 
 
@@ -140,13 +146,14 @@ def _events(two: Learner, three: Learner) -> tuple[UtilityCase, ...]:
         UtilityCase(f"E_2, n = {n}", THREE, three.e2(n), _three(n), runs=2_000),
         UtilityCase(f"E_2, n = {n}, two bad ones", THREE, three.e2(n), _sides(n), runs=3_000, exact=False),
         UtilityCase(f"E_2, n = {more}: from (4/(3α))·ln(|H|/β) on", TWO, two.e2(more), _two(more)),
-        _e3(two, Verdict.FAIL),
+        # the fewest examples that refute it at ε = 1, and an n at which 1 − |H|·e^{−αεn/2} is above 0
+        _e3(two, Verdict.FAIL, 4, 1),
+        _e3(two, Verdict.FAIL, 40, 3),
     )
 
 
-def _e3(two: Learner, expected: Verdict) -> UtilityCase:
-    """A hypothesis just over αn examples behind the best, at an n at which 1 − |H|·e^{−αεn/2} is above 0."""
-    n, behind = 40, 3
+def _e3(two: Learner, expected: Verdict, n: int, behind: int) -> UtilityCase:
+    """A hypothesis that is just over αn examples behind the best."""
     few = Multiset.counted({(1, 0): behind, (0, 1): n - behind})
     return UtilityCase(
         f"E_3, n = {n}",
@@ -155,6 +162,7 @@ def _e3(two: Learner, expected: Verdict) -> UtilityCase:
         (Fixed(few, Truth((0, 1), (n - behind, behind), 0), f"{behind} of {n} examples tell two thresholds apart"),),
         expected=expected,
         note="A step of the proof: a hypothesis just over αn examples behind the best.",
+        finding=26,
     )
 
 

@@ -1,0 +1,60 @@
+"""Finding 3: three calls of RecConcave as printed. One event F with P[F] > e^{9ε}·Q[F] + 9δ is enough to refute."""
+
+from decimal import Decimal as D
+
+READ = {"base": 32, "tie": -1, "none": lambda T: (0, 1)}  # of step 1, of A_dist (the first), of step 10 after ⊥ and ⊥
+
+def exponential(Q, parts, eps):
+    """Every piece's probability; Q is a step function of pieces (start, stop, score), the parts are disjoint."""
+    w = [sum(max(0, min(b, d) - max(a, c)) for c, d in parts) * (eps / 2 * h).exp() for a, b, h in Q]
+    return [x / sum(w) for x in w]
+
+def a_dist(Q, first, size, eps, t, how):
+    """Steps 7 to 9 for the intervals of this size from first on: (start of the answer, None for ⊥; probability)."""
+    near = {first + max(0, (x - first) // size + d) * size for a, b, _ in Q for x in (a, b - 1) for d in (0, 1)}
+    u = sorted((max(h for a, b, h in Q if a < s + size and s < b), how["tie"] * s) for s in near if s < Q[-1][1])[::-1]
+    gap = u[0][0] - u[1][0] if len(u) > 1 else D("Infinity")
+    bottom = (eps * (t - gap)).exp() / 2 if gap >= t else 1 - (eps * (gap - t)).exp() / 2
+    return [(abs(u[0][1]), 1 - bottom), (None, bottom)] if u else [(None, D(1))]
+
+def rec_concave(Q, T, r, alpha, eps, t, how):
+    """Every piece's probability; t = log(1/δ)/ε is A_dist's threshold. The numbers are those of the printed steps."""
+    if how["base"] >= T:  # 1
+        return exponential(Q, [(0, T + 1)], eps)
+    log = (T - 1).bit_length()
+    Q = Q + [(T + 1, 2**log + 1, min(D(0), Q[-1][2]))] * (2**log > T)  # 2
+    windows = [(d - c, min(h for a, b, h in Q if c <= a and b <= d)) for c, _, _ in Q for _, d, _ in Q if c < d]
+    L = [max(h for length, h in windows if length >= 2**j) for j in range(log + 1)]  # 3
+    q = [(j, j + 1, min(L[j] - (1 - alpha) * r, r - [*L, min(D(0), L[-1])][j + 1])) for j in range(log + 1)]  # 4
+    found = [D(0)] * len(Q)
+    for k, p in enumerate(rec_concave(q, log, alpha / 2 * r, D("0.25"), eps, t, how)):  # 5, 6
+        for A, p_A in a_dist(Q, 0, 8 << k, eps, t, how):
+            for B, p_B in a_dist(Q, 4 << k, 8 << k, eps, t, how):
+                C = sorted((s, min(s + (8 << k), T + 1)) for s in (A, B) if s is not None and s <= T)
+                C[1:] = [(max(a, C[0][1]), max(b, C[0][1])) for a, b in C[1:]]
+                shares = exponential(Q if C else [(a, b, 0) for a, b, _ in Q], C or [how["none"](T)], eps)
+                found = [x + p * p_A * p_B * y for x, y in zip(found, shares, strict=True)]  # 10
+    return found
+
+def needs(eps=D("0.5"), delta=D(2)**-30, b=2, r=256, c=3, T=2**33, ends=(7, 7, 1024, 2048, 2304, 3072), **how):
+    t, H, ends, alpha = -delta.ln() / D(b).ln() / eps, D(23) / 32 * r + c / eps, (0, *ends, T + 1), D("0.5")
+    scores = [H, H - 6 / eps, H - 2 * t, *[H - t - 2] * 3, H - 2 * t]
+    Q = [(a, b, h, 1 if a == ends[4] else -1) for a, b, h in zip(ends, ends[1:], scores, strict=False) if a < b]
+    p, q = (rec_concave([(a, b, h + x * s) for a, b, h, s in Q], T, r, alpha, eps, t, READ | how)[-3] for x in (0, 1))
+    return f"{p:.5e}  {q:.5e}  {(e := ((q - 9 * delta) / p).ln()):.6f} = {e / eps:.4f}·{eps}"
+
+print("ε = 0.5, δ = 2^-30, t = 60, r = 256; (0): 190 from 0, 70 from 7, 128 from 1024, 70 from 3072; F = [2048, 2303]")
+for x in (D(0), D(1)):
+    f = [1 / (1 + (3 - x / 2).exp()), (x - 1).exp() / 2, 1 / (5 + 3 * (-x / 2).exp()), 1 / (1 + 7 * (-x / 2).exp())]
+    print(f"({x}): {f[0]:.6f}·{f[1]:.6f}⁴·{f[2]:.6f}·{f[3]:.6f} = {f[0] * f[1]**4 * f[2] * f[3]:.4e}")
+u, v, z = D(-2).exp() / 4 / (1 + D(3).exp()), D(-2).exp() / 4, D("-15.5").exp()
+most = (u / 8 + z / 3) * (v / 8 + z * 256 / 7) + (u * 3 / 8 + z * 4 / 3) * z * 256 / 7
+print(f"(0): at most {most:.4e}; e^4.5 times that, and 9δ: {most * D('4.5').exp() + 9 * D(2)**-30:.4e}\n")
+U, N, E = {"T": 2**64, "none": lambda T: (0, T + 1)}, {"ends": (7, 7, 5632, 6016, 6272, 6655)}, {"b": D(1).exp()}
+ROWS = {"as on the page": {}, "ties: the last": {"tie": 1}, "⊥ and ⊥: T": {"none": lambda T: (T, T + 1)},
+    "⊥ and ⊥: any, T = 2^64": U, "T = 4096, T ≤ 4 in 1": {"T": 4096, "base": 4}, "ln": E, "ln, 2nd pair": E | N,
+    "ε=1": {"eps": D(1)}, "ε=0.1": {"eps": D("0.1"), "r": 1024}, "δ=1e-5, 2nd pair": N | {"delta": D("1e-5"), "c": 2},
+    "δ=1e-9, audit's pair": {"delta": D("1e-9"), "r": 1000, "c": 1, "ends": (2, 8, 1024, 2048, 2304, 3072)}}
+print("replaced: 0 by 1, or added: 1 to ∅   P[F], before and after   least ε = times a step's (9 claimed)",
+      *(f"{name:<24}{needs(**k)}" for name, k in ROWS.items()), sep="\n")
+print("a quality that counts records, add or remove one: at most 3 + 5 + 1 = 9 times, by composition")

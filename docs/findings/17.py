@@ -1,0 +1,60 @@
+"""Finding 17: A_SimpleH as printed, exactly, with MakeData's noise. Needs numpy. A point is its angle, in degrees."""
+from functools import cache
+from math import asin, atan, degrees, exp, log
+
+import numpy as np
+
+NODES, WEIGHTS = ((v + shift) / 2 for v, shift in zip(np.polynomial.legendre.leggauss(60), (1, 0), strict=True))
+KINDS = [(turns, shifts) for turns in ((0,), (90,), (90, -90)) for shifts in ((0,), (0, 360, -360))]  # the six φ(x)
+ROWS = (("last", True, [], 315), ("last", False, [], 225), ("least", True, [], 180), ("least", False, [], 180),
+        ("last turned", True, [], 315), ("last turned", False, [(315, 1)], 0), ("least turned", True, [], 270),
+        ("least turned", False, [(315, 1)], 270))  # φ*, whether turned back, D, and x of D′ = D + (x, −1)
+
+@cache
+def copies(n, e, taken=0):
+    """Algorithm 1: Pr[max(⌈n + Lap(1/ε)⌉, 1) = taken + j], j = 0, 1, …; Σ Pr·s^j and its derivative at s = NODES."""
+    below = [0, 0] + [1 - exp(-e * z) / 2 if z >= 0 else exp(e * z) / 2 for z in range(1 - n, 101 - n)]
+    law, j = np.diff(below)[taken:], np.arange(101 - taken)
+    return law, law @ NODES ** j[:, None], law[1:] * j[1:] @ NODES ** j[:-1, None]
+
+def choices(order, n, e, C, p=1.0, kept=()):
+    """Algorithm 2: Pr, max_C(S_H) as (angle, copies), and φ′, one of the t elements left; 1/t is ∫ s^(t - 1) ds."""
+    i, *rest = order
+    for m in range(1, C):  # m copies of the angle i, and C - m of the next ones; below, C copies or more of i
+        yield from choices(rest, n, e, C - m, p * copies(n[i], e)[0][m], (*kept, (i, m)))
+    left = {i: copies(n[i], e, C)} | {a: copies(n[a], e) for a in rest}
+    every = p * WEIGHTS * np.prod([mean for _, mean, _ in left.values()], axis=0)
+    for a, (_, mean, slope) in left.items():
+        yield slope / mean @ every, (*kept, (i, C)), a
+
+@cache
+def a_thr(sample, e, thresholds):  # the exponential mechanism; a threshold scores the examples that it labels correctly
+    return (w := np.exp([e / 2 * sum(m for at, y, m in sample if (at <= u) == y) for u in thresholds])) / w.sum()
+
+def needed(S, x, gamma, e, C, step=1, ties="last", back=True, kind=KINDS[0]):
+    """Algorithm 3 on S and on S with (x, −1) added: ε needed at δ = 0, δ needed at ε = 0.9."""
+    laws = np.zeros((2, N := int(360 / gamma + 1e-9) + 1))
+    for law, D in zip(laws, (S, [*S, (x, -1)]), strict=True):
+        right = [[(abs((i * gamma - z + 180) % 360 - 180) <= 90) == (y == 1) for z, y in D] for i in range(N)]
+        q = [sum(row) for row in right]
+        n = [sum(ok and any(abs(i * gamma - (z + t) % 360 - s) < gamma for t in kind[0] for s in kind[1])
+                 for ok, (z, _) in zip(right[i], D, strict=True)) for i in range(N)]
+        for p, kept, anchor in choices(sorted(range(N), key=lambda i: (-q[i], -i)), n, e, C):
+            at = {i: (i - anchor) % N for i, _ in kept}  # rotated
+            best = {i: at[i] if "turned" in ties else i for i in at if q[i] == max(q)}
+            star = at[(max if "last" in ties else min)(best, key=best.get)]  # φ*
+            sample = tuple((at[i], at[i] <= star, m) for i, m in kept)
+            law[(np.arange(0, N, step) + anchor * back) % N] += p * a_thr(sample, e, range(0, N, step))
+    return np.abs(np.log(laws[0] / laws[1])).max(), max((p - exp(0.9) * q).clip(0).sum() for p, q in (laws, laws[::-1]))
+bound = (r := exp(-0.9)) ** 9 * (3 - 2.25 * r)
+print(f"ε = 0.9, C = 10: r = e^-ε = {r:.6f}, r^9 = {r**9:.8f}, Pr[A + B ≥ 11] = {bound:.8f}, e^ε·Pr = {bound / r:.8f}")
+for gamma in degrees(asin(1 / 8)), degrees(atan(1 / 3)):
+    N, exact = int(360 / gamma) + 1, "exactly {:.6f}, {:.6f}".format(*needed([], 45, gamma, 0.9, 10, int(360 / gamma)))
+    print(f"γ = {gamma:.4f}°, N = {N}: ε ≥ {log(1 / N / bound):.6f}, δ ≥ {1 / N - bound / r:.6f};", exact)
+print("no logarithm occurs\n\nk = 1, all thresholds: D + (x, −1) against D, or (replace one) D + ((0, 0), 1): ε, δ\n"
+      "φ*, turned back, D + x              | γ = 30°, C = 6 | γ = 45°, C = 6 | γ = 30°, C = 11, ε/2 for both parts\n"
+      "                                    | least of the six φ(x)           | φ(x) of x, as numbers")
+for ties, back, S, x in ROWS:
+    cells = [np.min([needed(S, x, *which, 1, ties, back, kind) for kind in KINDS[:kinds]], axis=0)
+             for *which, kinds in ((30, 0.9, 6, 6), (45, 0.9, 6, 6), (30, 0.45, 11, 1))]
+    print(f"{ties}, {'yes' if back else 'no'}, {S} + {x}°".ljust(35), *(f"| {a:.4f}, {b:.4f}" for a, b in cells))
