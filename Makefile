@@ -1,7 +1,7 @@
 # `make` lists the tasks.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup check test slow mutants tables docs report bench wheel ci
+.PHONY: help setup check test slow mutants tables docs report paper bench wheel ci
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ report: ## audit the whole catalogue into build/report/ and write its verdicts i
 	dpaudit check --all --expect --report build/report
 	dpaudit compare interior-points --json build/report/interior-points.json
 	$(PYTHON) tools/verdicts.py build/report
+
+paper: ## the report on method and findings, into build/paper/: its numbers and figures, and a PDF where pdflatex is
+	$(PYTHON) tools/paper.py
 
 bench: ## run the benchmarks (benchmarks/)
 	@for file in benchmarks/*.py; do test -e "$$file" || continue; echo "$$file"; $(PYTHON) "$$file" || exit 1; done

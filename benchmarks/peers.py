@@ -351,50 +351,55 @@ def kind(subject: Subject, results: Sequence[Result]) -> str:
 
 
 def draw() -> None:
-    """The picture: verdicts of every tool on every mechanism, and bounds as a share of the exact ε."""
-    done = kept()
-    names, tools = list(SUBJECTS), list(TOOLS)
+    """Write the picture."""
     settings = {"font.size": 9, "svg.hashsalt": "dpaudit", "svg.fonttype": "none", "font.family": "sans-serif"}
     with rc_context(settings):
-        figure = Figure(figsize=(10.2, 4.9), layout="constrained")
-        verdicts, bounds = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)
-        for each, (mark, colour, meaning) in MARKS.items():
-            places = [
-                (tools.index(tool), names.index(name)) for name in names for tool in tools
-                if kind(SUBJECTS[name], of(done, tool, name)) == each
-            ]
-            if places:
-                verdicts.scatter(*zip(*places, strict=True), marker=mark, color=colour, s=60, label=meaning)
-        verdicts.set_xticks(range(len(tools)), [TOOLS[tool].name for tool in tools], rotation=30, ha="right")
-        verdicts.set_yticks(range(len(names)), [SUBJECTS[name].name for name in names])
-        verdicts.invert_yaxis()
-        verdicts.set_title("Verdicts", loc="left")
-        for at, tool in enumerate(tools):
-            if tool == "dpaudit":
-                # it stops where the claim is refuted, so its bound is just above that
-                continue
-            places = []
-            for row, name in enumerate(names):
-                found = [result["bound"] for result in of(done, tool, name) if result.get("bound") is not None]
-                if found and math.isfinite(SUBJECTS[name].exact):
-                    places.append((statistics.median(found) / SUBJECTS[name].exact, row))
-            if places:
-                bounds.scatter(
-                    *zip(*places, strict=True), marker="osD^v<>"[at], s=26, alpha=0.8, label=TOOLS[tool].name
-                )
-        bounds.axvline(1, color="#77767b", linewidth=0.8)
-        bounds.set_xlim(-0.03, 1.1)
-        bounds.set_title("Lower bound on ε as a part of the exact ε", loc="left")
+        picture().savefig(PICTURE, metadata={"Date": None, "Creator": None})
+
+
+def picture() -> Figure:
+    """Verdicts of every tool on every mechanism, and bounds as a share of the exact ε."""
+    done = kept()
+    names, tools = list(SUBJECTS), list(TOOLS)
+    figure = Figure(figsize=(10.2, 4.9), layout="constrained")
+    verdicts, bounds = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)
+    for each, (mark, colour, meaning) in MARKS.items():
+        places = [
+            (tools.index(tool), names.index(name)) for name in names for tool in tools
+            if kind(SUBJECTS[name], of(done, tool, name)) == each
+        ]
+        if places:
+            verdicts.scatter(*zip(*places, strict=True), marker=mark, color=colour, s=60, label=meaning)
+    verdicts.set_xticks(range(len(tools)), [TOOLS[tool].name for tool in tools], rotation=30, ha="right")
+    verdicts.set_yticks(range(len(names)), [SUBJECTS[name].name for name in names])
+    verdicts.invert_yaxis()
+    verdicts.set_title("Verdicts", loc="left")
+    for at, tool in enumerate(tools):
+        if tool == "dpaudit":
+            # it stops where the claim is refuted, so its bound is just above that
+            continue
+        places = []
         for row, name in enumerate(names):
-            if math.isinf(SUBJECTS[name].exact):
-                bounds.text(0, row, "exact ε = ∞", va="center", color="#77767b")
-        for axes in (verdicts, bounds):
-            axes.grid(axis="y", color="#deddda", linewidth=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right", "left"]].set_visible(False)
-            axes.tick_params(length=0)
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, frameon=False, fontsize=8)
-        figure.savefig(PICTURE, metadata={"Date": None, "Creator": None})
+            found = [result["bound"] for result in of(done, tool, name) if result.get("bound") is not None]
+            if found and math.isfinite(SUBJECTS[name].exact):
+                places.append((statistics.median(found) / SUBJECTS[name].exact, row))
+        if places:
+            bounds.scatter(
+                *zip(*places, strict=True), marker="osD^v<>"[at], s=26, alpha=0.8, label=TOOLS[tool].name
+            )
+    bounds.axvline(1, color="#77767b", linewidth=0.8)
+    bounds.set_xlim(-0.03, 1.1)
+    bounds.set_title("Lower bound on ε as a part of the exact ε", loc="left")
+    for row, name in enumerate(names):
+        if math.isinf(SUBJECTS[name].exact):
+            bounds.text(0, row, "exact ε = ∞", va="center", color="#77767b")
+    for axes in (verdicts, bounds):
+        axes.grid(axis="y", color="#deddda", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(length=0)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, frameon=False, fontsize=8)
+    return figure
 
 
 def main() -> None:
