@@ -17,7 +17,7 @@ FINDINGS = {
     for finding in (
         Finding(
             1, "privacy", "A_dist costs 2ε where a record is replaced",
-            REFUTED, f"{THESIS}, §3.5.3, Proposition 3.28(i)", "every ε",
+            REFUTED, f"{THESIS}, §3.5.3, Proposition 3.28(i)", "every ε, for small δ: 2δe^ε < 1 − e^{−ε} is enough",
             "{0×22} against {0×21, 1×1}, q = multiplicity, ε = 1, δ = 1e-6: needs ε = 1.9999978583",
             "default",
         ),
@@ -30,19 +30,19 @@ FINDINGS = {
         Finding(
             3, "privacy", "Three calls of RecConcave cost more than 9ε",
             REFUTED, f"{THESIS}, §6.4, Lemma 6.11, Theorem 6.14(1)",
-            "every ε, at every N ≥ 3, where δ is small and T large (δ ≤ 1e-5 at N = 3, ε = 0.5)",
+            "every ε, at every N ≥ 3, where δ is small and T large (tried from δ = 1e-5 down at N = 3)",
             "one record, T = 2^33, ε = 1/2 and δ = 2^−30 per step: needs ε = 5.0465 of 4.5",
             "three calls, by hand",
         ),
         Finding(
             4, "privacy", "Three calls of LearnThresholds cost more than ε",
-            REFUTED, f"{THESIS}, §6.5, Theorem 6.17", "ε from 0.1 to 4.5 tried, at N = 3",
+            REFUTED, f"{THESIS}, §6.5, Theorem 6.17", "ε from 0.1 to 4.5 tried, at N = 3 and δ = 1e-6",
             "8,000 examples of six kinds, N = 3, ε = 1, δ = 1e-6: one changed label needs ε = 1.09543",
             "three calls, every constant as printed",
         ),
         Finding(
             5, "utility", "The median utility does not find an interior point where records are equal",
-            REFUTED, f'{NOTES}, "Algorithms for Interior Point"', "every ε, from n > 4·ln 4/ε on",
+            REFUTED, f'{NOTES}, "Algorithms for Interior Point"', "every ε; at |X| = 2 from n > 4·ln 4/ε on",
             "{1×6} of |X| = 2, ε = 1: misses with probability 0.5, bound 0.446260",
             "six equal records of two values",
         ),
@@ -103,7 +103,7 @@ FINDINGS = {
         ),
         Finding(
             15, "privacy", "MakeData costs 2ε in five of six readings",
-            REFUTED, f"{HALF_SPACES}, §3.1, Lemma 12", "every ε in (0, 1)",
+            REFUTED, f"{HALF_SPACES}, §3.1, Lemma 12", "every ε in (0, 1), k ≥ 2; at k = 1 for sin γ = 1/2",
             "∅ against {((1, 1), 1)}, k = 2, ε = 0.5: needs ε = 1",
             "k = 2, ε = 0.5, sin γ = 1/8",
         ),
@@ -115,9 +115,9 @@ FINDINGS = {
         ),
         Finding(
             17, "privacy", "A_SimpleH reads the data a second time, without noise",
-            REFUTED, f"{HALF_SPACES}, §3.1, Theorem 14", "every ε in (0, 1)",
-            "∅ against {((1, 1), −1)}, k = 2, C = 10, ε = 0.9: needs ε = 8.9623, or 9.2746 at the minimum angle",
-            "k = 2, C = 10, ε = 0.9, sin γ = 1/8",
+            REFUTED, f"{HALF_SPACES}, §3.1, Theorem 14", "every ε in (0, 1), for small δ",
+            "∅ against {((1, 1), −1)}, k = 2, C = 10, ε = 0.9, δ = 0, γ the minimum angle: needs ε = 9.2746",
+            "k = 2, C = 10, ε = 0.9, γ the minimum angle",
         ),
         Finding(
             18, "privacy", "MakeHighDimData costs 2ε in all readings but one",
@@ -134,12 +134,12 @@ FINDINGS = {
         Finding(
             20, "privacy", "A_HighH keeps angles by their quality, without noise",
             REFUTED, f"{HALF_SPACES}, §3.2, Theorem 21", "every ε in (0, 1)",
-            "∅ against {((1, 0, 0), −1)}, k = 1, ε = 0.9, δ = 0.01: needs ε = 2.1903",
+            "∅ against {((1, 0, 0), −1)}, k = 1, ε = 0.9, δ = 0.01: needs ε ≥ 1.6636; 2.1903 with one copy each",
             "k = 1, ε = 0.9",
         ),
         Finding(
             21, "privacy", "δ′ + 2δτ is too little for one or two iterations of ReorderSliceCompute",
-            REFUTED, f"{HALF_SPACES}, §3.2, Lemma 20", "ln 2 < ε < 1 at τ = 1, ln 2.5 < ε < 1 at τ = 2",
+            REFUTED, f"{HALF_SPACES}, §3.2, Lemma 20", "ln 2 < ε < 1 at τ = 1, ln 2.5 < ε < 1 at τ = 2; for small δ′",
             "{1} against {0, 1}, τ = m = 1, ε = 0.9, δ = 0.01, δ′ = 1e-4: needs δ = 0.02459603 of 0.0201",
             "Lemma 20 with the constant 10, τ = 1, ε = 0.9",
         ),

@@ -148,7 +148,7 @@ AboveThreshold.card = Card(
     inputs="a dataset that the queries answer; epsilon > 0, a threshold, k ≥ 1 queries of sensitivity 1, beta",
     output='the answers up to the halt, each "below" or "above"',
     deviations=(
-        "The thesis names the algorithm and does not print it: the text is that of Dwork and Roth's book.",
+        "The thesis names the algorithm and does not print it: the text is Algorithm 1 of Dwork and Roth's book.",
         "The queries are fixed beforehand; the book's stream may choose them by the answers before, and its proof "
         "holds then too.",
         "The log of the utility claim is natural, which its proof needs.",

@@ -257,8 +257,8 @@ PrivateMultiplicativeWeights.card = Card(
     deviations=(
         "Corollary 4.12 of the thesis cites Hardt and Rothblum, whose n is only an O(·); this is the algorithm of "
         "Dwork and Roth's book, whose n has constants.",
-        "The source for the book's theorems and proofs was a translation with algorithms as pictures; the lines of the "
-        "algorithms are as the proofs use them.",
+        "The book's theorems and proofs were read in a translation. Its pictures of Algorithms 5 and 6 are the book's "
+        "own text, which the lines here follow.",
         "n is public: a dataset of another size is rejected, and the neighbour relation is replace-one. The noise of "
         "NumericSparse, for sensitivity 1, is divided by n, and so is T.",
         "Logs are natural, as the proof of Theorem 4.10 needs. c, the number of updates paid for, is rounded up.",

@@ -7,8 +7,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
-from dpaudit.errors import ParameterError
-from dpaudit.language import checks
+from dpaudit.language import ParameterError, checks
 from dpaudit_algorithms.pac.concepts import ConceptClass
 
 
