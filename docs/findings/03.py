@@ -44,17 +44,17 @@ def needs(eps=D("0.5"), delta=D(2)**-30, b=2, r=256, c=3, T=2**33, ends=(7, 7, 1
     return f"{p:.5e}  {q:.5e}  {(e := ((q - 9 * delta) / p).ln()):.6f} = {e / eps:.4f}·{eps}"
 
 print("ε = 0.5, δ = 2^-30, t = 60, r = 256; (0): 190 from 0, 70 from 7, 128 from 1024, 70 from 3072; F = [2048, 2303]")
-for x in (D(0), D(1)):
-    f = [1 / (1 + (3 - x / 2).exp()), (x - 1).exp() / 2, 1 / (5 + 3 * (-x / 2).exp()), 1 / (1 + 7 * (-x / 2).exp())]
-    print(f"({x}): {f[0]:.6f}·{f[1]:.6f}⁴·{f[2]:.6f}·{f[3]:.6f} = {f[0] * f[1]**4 * f[2] * f[3]:.4e}")
-u, v, z = D(-2).exp() / 4 / (1 + D(3).exp()), D(-2).exp() / 4, D("-15.5").exp()
-most = (u / 8 + z / 3) * (v / 8 + z * 256 / 7) + (u * 3 / 8 + z * 4 / 3) * z * 256 / 7
-print(f"(0): at most {most:.4e}; e^4.5 times that, and 9δ: {most * D('4.5').exp() + 9 * D(2)**-30:.4e}\n")
+WAY = [(1 / (1 + (3 - x / 2).exp() + 2 * D("-12.5").exp() + 3 * (-27 - x / 2).exp()), (x - 1).exp() / 2,
+        1 / (5 + 3 * (-x / 2).exp()), 1 / (1 + 7 * (-x / 2).exp())) for x in (D(0), D(1))]  # third: 0; A, B; 8; F
+(p, q), u, z, w = (i * g**4 * j * f for i, g, j, f in WAY), WAY[0][0], D("-15.5").exp(), D(-2).exp() / 4
+print(*("({}): {:.6f}·{:.6f}⁴·{:.6f}·{:.6f} = {:.4e}".format(*f) for f in ((0, *WAY[0], p), (1, *WAY[1], q))), sep="\n")
+most = (k8 := u * w / 8 + 3 * z) * w / 8 + (k := u * w / 2 + 4 * z) * (a := z * 256 / 7) + D(-30).exp()
+print(f"(0), all ways: z = {z:.4e}, a = {a:.4e}, k = 8: {k8:.4e}, k ≥ 8: {k:.4e}; F: at most {most:.4e}\ne^4.5 of it, "
+      f"and 9δ: {most * D('4.5').exp() + 9 * D(2)**-30:.4e}; so ε ≥ {((q - 9 * D(2)**-30) / most).ln():.4f}\n")
 U, N, E = {"T": 2**64, "none": lambda T: (0, T + 1)}, {"ends": (7, 7, 5632, 6016, 6272, 6655)}, {"b": D(1).exp()}
 ROWS = {"as on the page": {}, "ties: the last": {"tie": 1}, "⊥ and ⊥: T": {"none": lambda T: (T, T + 1)},
     "⊥ and ⊥: any, T = 2^64": U, "T = 4096, T ≤ 4 in 1": {"T": 4096, "base": 4}, "ln": E, "ln, 2nd pair": E | N,
     "ε=1": {"eps": D(1)}, "ε=0.1": {"eps": D("0.1"), "r": 1024}, "δ=1e-5, 2nd pair": N | {"delta": D("1e-5"), "c": 2},
     "δ=1e-9, audit's pair": {"delta": D("1e-9"), "r": 1000, "c": 1, "ends": (2, 8, 1024, 2048, 2304, 3072)}}
 print("replaced: 0 by 1, or added: 1 to ∅   P[F], before and after   least ε = times a step's (9 claimed)",
-      *(f"{name:<24}{needs(**k)}" for name, k in ROWS.items()), sep="\n")
-print("a quality that counts records, add or remove one: at most 3 + 5 + 1 = 9 times, by composition")
+      *(f"{n:<24}{needs(**k)}" for n, k in ROWS.items()), "added, Q counts records: at most 3 + 5 + 1 = 9", sep="\n")

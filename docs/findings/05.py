@@ -35,7 +35,7 @@ def bound(size, n, epsilon):
 
 
 S = [1] * 6
-print("X = {1, 2}, six records 1, ε = 1")
+print(f"X = {{1, 2}}, six records 1, ε = 1; enough for β = 0.45, as 6 ≥ 4·ln(2/β)/ε = {4 * log(2 / 0.45):.4f}")
 for y, k in ((y, at_most(S, y)) for y in (1, 2)):
     print(f"y = {y}: #{{x_i ≤ y}} = {k}, |n/2 − {k}| = {abs(3 - k)}, weight e^−1.5 = {exp(-abs(3 - k) / 2):.6f}")
 print(f"Pr[A(x) not an interior point] = {misses(S, output(S, 2, 1, at_most)):.6f}")
@@ -51,10 +51,10 @@ print(f"|X| = 8, records 4, 5, 6, ε = 6: {misses(U, output(U, 8, 6, at_most)):.
 print(f"corrected score, X = {{1, 2}}, six records 1: {misses(S, corrected(S, 2, 1)):.6f}, "
       f"bound (|X| − 1)·e^(−εn/4) = {exp(-1.5):.6f}")
 print("\nX = {1, 2}, all n records equal to v, ε = 1: Pr[not an interior point]")
-print("utility                    v   n = 6     n = 7     bound at 6, at 7")
-for name, count, sign in (("|n/2 − #{x_i ≤ y}|", at_most, -1), ("|n/2 − #{x_i < y}|", below, -1),
-                          ("the same with ≤, weight e^+", at_most, 1)):
+print("weight of y                   v  n = 6     n = 7     bound at 6, at 7")
+for name, count, sign in (("e^(−(ε/2)·|n/2 − #{x_i ≤ y}|)", at_most, -1), ("e^(−(ε/2)·|n/2 − #{x_i < y}|)", below, -1),
+                          ("e^(+(ε/2)·|n/2 − #{x_i ≤ y}|)", at_most, 1)):
     for v in (1, 2):
         cells = [f"{misses([v] * n, output([v] * n, 2, 1, count, sign)):.6f}" for n in (6, 7)]
-        print(f"{name:<27} {v}  {'  '.join(cells)}  {bound(2, 6, 1):.6f}, {bound(2, 7, 1):.6f}")
+        print(f"{name:<29} {v}  {'  '.join(cells)}  {bound(2, 6, 1):.6f}, {bound(2, 7, 1):.6f}")
 print("relation: none, a utility claim; logarithm: in n ≥ 4·log(|X|/β)/ε alone, and 0.5 is the same for every n")

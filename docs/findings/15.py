@@ -5,7 +5,7 @@ from math import asin, atan2, degrees, exp, log
 
 TINY = 1e-9  # two angles here are equal or differ by more: the last line printed shows it
 PRINTED, LEAST = "γ with sin γ = 1/(2k²)", "γ the minimum angle"
-KINDS = {"the angle of x": (0,), "that of its border, + 90°": (90,), "those of its border, ± 90°": (90, -90)}
+KINDS = {"x's polar angle": (0,), "x on h's border: + 90°": (90,), "x on h's border: ± 90°": (90, -90)}
 
 
 def points(k):
@@ -45,7 +45,7 @@ for reading in (PRINTED, LEAST):
 print(f"ε = {e}: two copies or more of one angle: {p:.8f} at count 0, {q:.8f} at count 1")
 print(f"of both: {p * p:.8f} on ∅, {q * q:.8f} on the example; e^ε·{p * p:.8f} = {exp(e) * p * p:.8f}")
 print(f"ε needed: ln({q * q / p / p:.6f}) = {log(q * q / p / p):.6f}; δ needed at ε: {q * q - exp(e) * p * p:.8f}")
-print("\nε needed by the worst pair, in multiples of ε: one example added / one replaced; logarithm: none occurs")
+print("\nε needed by the worst pair, in multiples of ε: one example added / one replaced; Algorithm 1 has no logarithm")
 grids = [(k, *discretize(k, reading)) for reading in (PRINTED, LEAST) for k in (1, 2, 3)]
 print(f"{'':<42}{PRINTED:<24}{LEAST}\n{'φ(x), and |φ(x) − φ|':<42}" + "k = 1   k = 2   k = 3   " * 2)
 for name, turns in KINDS.items():
@@ -54,4 +54,5 @@ for name, turns in KINDS.items():
         cells = [f"{max(map(len, s))} / {max(len(a ^ b) for a in s for b in s)}" for s in sets]
         print(f"{name + (', on the circle' if circle else ', as numbers'):<41}", "   ".join(cells))
 gaps = [apart(phi, angle(x)) for k, _, grid in grids for phi in grid for x in points(k)]
-print(f"angles of the grids and of points: equal, or at least {min(g for g in gaps if g > TINY):.2f}° apart")
+least = min(g for g in gaps if g > TINY)
+print(f"angles of grids and points are equal or at least {least:.2f}° apart, so rounding cannot change a count")

@@ -1,15 +1,13 @@
 """Finding 17: A_SimpleH as printed, exactly, with MakeData's noise. Needs numpy. A point is its angle, in degrees."""
 from functools import cache
-from math import asin, atan, degrees, exp, log
+from itertools import product
+from math import asin, atan, cos, degrees, exp, log, sin
 
 import numpy as np
 
 NODES, WEIGHTS = ((v + shift) / 2 for v, shift in zip(np.polynomial.legendre.leggauss(60), (1, 0), strict=True))
 KINDS = [(turns, shifts) for turns in ((0,), (90,), (90, -90)) for shifts in ((0,), (0, 360, -360))]  # the six φ(x)
-ROWS = (("last", True, [], 315), ("last", False, [], 225), ("least", True, [], 180), ("least", False, [], 180),
-        ("last turned", True, [], 315), ("last turned", False, [(315, 1)], 0), ("least turned", True, [], 270),
-        ("least turned", False, [(315, 1)], 270))  # φ*, whether turned back, D, and x of D′ = D + (x, −1)
-
+WORST = (315, 225, 180, 180, 315, 0, 270, 270)  # x of D′ = D + (x, −1), in each row of the table
 @cache
 def copies(n, e, taken=0):
     """Algorithm 1: Pr[max(⌈n + Lap(1/ε)⌉, 1) = taken + j], j = 0, 1, …; Σ Pr·s^j and its derivative at s = NODES."""
@@ -24,15 +22,12 @@ def choices(order, n, e, C, p=1.0, kept=()):
         yield from choices(rest, n, e, C - m, p * copies(n[i], e)[0][m], (*kept, (i, m)))
     left = {i: copies(n[i], e, C)} | {a: copies(n[a], e) for a in rest}
     every = p * WEIGHTS * np.prod([mean for _, mean, _ in left.values()], axis=0)
-    for a, (_, mean, slope) in left.items():
-        yield slope / mean @ every, (*kept, (i, C)), a
-
+    yield from ((slope / mean @ every, (*kept, (i, C)), a) for a, (_, mean, slope) in left.items())
 @cache
 def a_thr(sample, e, thresholds):  # the exponential mechanism; a threshold scores the examples that it labels correctly
     return (w := np.exp([e / 2 * sum(m for at, y, m in sample if (at <= u) == y) for u in thresholds])) / w.sum()
-
-def needed(S, x, gamma, e, C, step=1, ties="last", back=True, kind=KINDS[0]):
-    """Algorithm 3 on S and on S with (x, −1) added: ε needed at δ = 0, δ needed at ε = 0.9."""
+def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=KINDS[0]):
+    """Algorithm 3 on S and on S + (x, −1), its output as a map h_φ* on {−k, …, k}²: ε at δ = 0, δ at ε = 0.9."""
     laws = np.zeros((2, N := int(360 / gamma + 1e-9) + 1))
     for law, D in zip(laws, (S, [*S, (x, -1)]), strict=True):
         right = [[(abs((i * gamma - z + 180) % 360 - 180) <= 90) == (y == 1) for z, y in D] for i in range(N)]
@@ -41,20 +36,25 @@ def needed(S, x, gamma, e, C, step=1, ties="last", back=True, kind=KINDS[0]):
                  for ok, (z, _) in zip(right[i], D, strict=True)) for i in range(N)]
         for p, kept, anchor in choices(sorted(range(N), key=lambda i: (-q[i], -i)), n, e, C):
             at = {i: (i - anchor) % N for i, _ in kept}  # rotated
-            best = {i: at[i] if "turned" in ties else i for i in at if q[i] == max(q)}
-            star = at[(max if "last" in ties else min)(best, key=best.get)]  # φ*
+            best = {i: at[i] if "after" in pick else i for i in at if q[i] == max(q)}
+            star = at[(max if "largest" in pick else min)(best, key=best.get)]  # φ*
             sample = tuple((at[i], at[i] <= star, m) for i, m in kept)
             law[(np.arange(0, N, step) + anchor * back) % N] += p * a_thr(sample, e, range(0, N, step))
-    return np.abs(np.log(laws[0] / laws[1])).max(), max((p - exp(0.9) * q).clip(0).sum() for p, q in (laws, laws[::-1]))
+    square = [*product(range(-k, k + 1), repeat=2)]
+    maps = [tuple(a * cos(to) + b * sin(to) > -1e-9 for a, b in square) for to in np.radians(gamma * np.arange(N))]
+    P, Q = laws @ np.array([[f == g for g in dict.fromkeys(maps)] for f in maps])
+    return np.abs(np.log(P / Q)).max(), max((P - exp(0.9) * Q).clip(0).sum(), (Q - exp(0.9) * P).clip(0).sum())
 bound = (r := exp(-0.9)) ** 9 * (3 - 2.25 * r)
 print(f"ε = 0.9, C = 10: r = e^-ε = {r:.6f}, r^9 = {r**9:.8f}, Pr[A + B ≥ 11] = {bound:.8f}, e^ε·Pr = {bound / r:.8f}")
-for gamma in degrees(asin(1 / 8)), degrees(atan(1 / 3)):
-    N, exact = int(360 / gamma) + 1, "exactly {:.6f}, {:.6f}".format(*needed([], 45, gamma, 0.9, 10, int(360 / gamma)))
-    print(f"γ = {gamma:.4f}°, N = {N}: ε ≥ {log(1 / N / bound):.6f}, δ ≥ {1 / N - bound / r:.6f};", exact)
-print("no logarithm occurs\n\nk = 1, all thresholds: D + (x, −1) against D, or (replace one) D + ((0, 0), 1): ε, δ\n"
-      "φ*, turned back, D + x              | γ = 30°, C = 6 | γ = 45°, C = 6 | γ = 30°, C = 11, ε/2 for both parts\n"
-      "                                    | least of the six φ(x)           | φ(x) of x, as numbers")
-for ties, back, S, x in ROWS:
-    cells = [np.min([needed(S, x, *which, 1, ties, back, kind) for kind in KINDS[:kinds]], axis=0)
+for gamma, N in (degrees(atan(1 / 3)), 20), (degrees(asin(1 / 8)), 51):
+    print(f"γ = {gamma:.4f}°, N = {N}: of the angle a ε ≥ {log(1 / N / bound):.4f}, δ ≥ {1 / N - bound / r:.6f};",
+          "of h_φ* exactly {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1)))
+print("\nk = 1, all thresholds, no logarithm: ε, δ of h_φ*, D + (x, −1) against D or (replace one) D + ((0, 0), 1)\n"
+      "φ*, before or after rotation;       | γ = 30°, C = 6 | γ = 45°, C = 6 | γ = 30°, C = 11, ε/2 for both parts\n"
+      "turned back?; D + angle of x        | least of the six φ(x)           | φ(x) of x, as numbers")
+names = [f"{pick} {when}" for when in ("before", "after") for pick in ("largest", "least")]
+for x, (pick, back) in zip(WORST, product(names, (True, False)), strict=True):
+    S = [] if back or "before" in pick else [(315, 1)]
+    cells = [np.min([needed(1, S, x, *which, 1, pick, back, kind) for kind in KINDS[:kinds]], axis=0)
              for *which, kinds in ((30, 0.9, 6, 6), (45, 0.9, 6, 6), (30, 0.45, 11, 1))]
-    print(f"{ties}, {'yes' if back else 'no'}, {S} + {x}°".ljust(35), *(f"| {a:.4f}, {b:.4f}" for a, b in cells))
+    print(f"{pick}; {'yes' if back else 'no'}; {S} + {x}°".ljust(35), *(f"| {a:.4f}, {b:.4f}" for a, b in cells))

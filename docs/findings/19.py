@@ -1,7 +1,7 @@
 """Finding 19: in three dimensions a best half-space need not be on the grid of pairs of angles. numpy alone."""
 
 from itertools import product
-from math import asin, degrees, gcd, pi
+from math import acos, asin, degrees, gcd, pi
 
 import numpy as np
 
@@ -15,8 +15,8 @@ OPPOSITE, WEDGE = [((1, 1, 1), 1), ((-1, -1, -1), 1)], [((0, -1, 1), -1), ((0, 0
 
 
 def gammas(k):
-    """γ as in Lemma 11 for {−k, …, k}: its bound, or the minimum angle of two vectors of the plane, of space."""
-    yield "sin γ = 1/(2k²)", asin(1 / (2 * k * k))
+    """γ as in Lemma 11 for {−k, …, k}: its bound, also for space, or the minimum angle of the plane, of space."""
+    yield from ((f"sin γ = 1/({d}k²)", asin(1 / (d * k * k))) for d in (2, 3))
     for d, name in ((2, "minimum, plane"), (3, "minimum, space")):
         V = np.array([v for v in product(range(-k, k + 1), repeat=d) if gcd(*v) == 1])
         dot, squares = V @ V.T, (V * V).sum(1)
@@ -55,6 +55,6 @@ for k, (sample, normal) in S.items():
         if k == 1:  # n₁ < 0, n₂·n₃ < 0, |n₂| ≤ |n₃|, and then |n₁| ≤ |n₂|
             cot = abs(c / np.where(abs(s) < ZERO, ZERO, s))[c < -ZERO].min()
             cos = abs(c)[(c * s < -ZERO) & (abs(c) <= abs(s) + ZERO)].max()
-            print(f"        least |cot φ_1| where cos φ_1 < 0: {cot:.4f}; largest |cos φ_2| ≤ |sin φ_2| where "
-                  f"cos φ_2·sin φ_2 < 0: {cos:.4f}")
+            print(f"        least |cot φ_1|, cos φ_1 < 0: {cot:.4f} (φ_2 in {degrees(acos(-cot)):.1f}°–135°); largest"
+                  f" |cos φ_2| ≤ |sin φ_2|, cos·sin < 0: {cos:.4f}; least |n₁ + n₂ + n₃|: {abs(n.sum(1)).min():.4f}")
 print("relation: none, a utility claim; logarithm: none occurs")

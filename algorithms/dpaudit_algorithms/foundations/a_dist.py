@@ -35,8 +35,8 @@ class ADist(Mechanism):
         epsilon: > 0.
         delta: in (0, 1).
         quality: q: X* × H → ℝ of sensitivity 1 under the claim's relation.
-        log_base: base of the printed "log(1/δ)", > 1. 2 is the thesis's convention and the kinder reading (a higher
-            threshold); `math.e` is the reading of Smith and Thakurta.
+        log_base: base of the printed "log(1/δ)", > 1. 2 is that of RecConcave's logarithms and the kinder reading (a
+            higher threshold); `math.e` is the reading of Smith and Thakurta, and of "log" in the thesis's Claim 4.4.
 
     Raises:
         ParameterError: a parameter outside its range, or a quality of sensitivity above 1.

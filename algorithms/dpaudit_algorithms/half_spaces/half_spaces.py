@@ -103,7 +103,8 @@ class MakeData(_MakeData):
     """Copies of every angle of H_γ: the noisy number, with Lap(1/ε), of nearby examples that h_φ labels correctly.
 
     Its privacy claim fails as printed: an example counts at two angles, but the noise is for one. The claim holds if
-    φ(x) is read as the angle of a border and |φ(x) − φ| is not taken on the circle. Its other claim, that some angle
+    φ(x) is read as the angle of the half-space whose border passes through x and |φ(x) − φ| is not taken on the
+    circle; and for the literal reading at k = 1 and γ = 45°. Its other claim, that some angle
     of the output is best among all angles, fails for every reading on samples whose best angles are only a border: see
     finding 15 and `MakeDataCorrected`.
 

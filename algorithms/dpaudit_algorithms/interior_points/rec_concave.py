@@ -150,8 +150,8 @@ class RecConcaveCorrected(RecConcaveCorrectedTheory, _RecConcave):
     """RecConcave with `ADistCorrected` in step 9: then the proof of Lemma 6.11 holds as it is printed.
 
     Every interval's quality is 1-sensitive (Observation 6.10), so that each of the at most three mechanisms of a
-    call is (ε, δ)-DP and N calls are (3Nε, 3Nδ)-DP by basic composition. (The last call uses one mechanism, so the
-    calls really cost (3N − 2)·ε and (2N − 2)·δ.)
+    call is (ε, δ)-DP and N calls are (3Nε, 3Nδ)-DP by basic composition. (The last call uses one mechanism, and
+    `ADistCorrected` is (ε, δ/2)-DP, so the calls really cost (3N − 2)·ε and (N − 1)·δ.)
 
     Utility: the proof of Lemma 6.13 uses of A_dist that it finds a lead of (3/8)·α·r, at every level with its own α and
     r: r is α/2 of it one level down, and an eighth of that at every further one, where α is 1/4. With N ≥ 2 calls the

@@ -170,7 +170,8 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     """Lemma 7.22(2) with the greater half moved up: a record x of it becomes (x + 1, 0), max X becomes (min X, 1), and
     all pads are (min X, 1).
 
-    Utility, with the printed constants and the same X. With v the ⌈n/2⌉-th smallest record, c_v labels all of D
+    Utility, with the printed constants and the same X, for α ≤ 1/shrink, which the padding needs (at α = 1 the lemma is
+    false, as the learner may ignore its data). With v the ⌈n/2⌉-th smallest record, c_v labels all of D
     rightly: the smaller half is at most v, the greater half at least v + 1 or (min X, 1), on which every concept is
     right. So the learner's guarantee applies. If z < min S, c_z is wrong on the smaller half; if z > max S, no record
     is max X, and c_z is wrong on the greater half, since x + 1 ≤ z. Either is ⌊n/2⌋ examples or more, beyond α; so z is
