@@ -25,7 +25,7 @@ from dpaudit.adversary.pairs.pair import Pair, every_pair
 from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
 from dpaudit.evidence.symmetries import declared, moved
 from dpaudit.interpret import Law, LawCache, Outputs, first_difference, interval_law, law, ledger, sample
-from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
+from dpaudit.language import ADD_REMOVE_ONE, Claim, IntegerRange, Mechanism, Trial
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
@@ -416,8 +416,8 @@ def holding(mechanism: Mechanism, domain: tuple[Any, ...]) -> set[str]:
 def agreement(mechanism: Mechanism, dataset: Any, exact: Law) -> Agreement | None:
     """An event of probability near 1/2, and the runs that see a shift of SHIFT of it with probability 1 − MISS."""
     masses = {value: p for value, p in exact.as_dict().items() if p > 0}
-    if len(masses) < 2:
-        return None
+    if len(masses) < 2 or any(isinstance(value, IntegerRange) for value in masses):
+        return None  # of a range samples are its single numbers
     event, mass = [], 0.0
     for value, p in sorted(masses.items(), key=lambda item: -item[1]):
         if mass + p <= 0.5:

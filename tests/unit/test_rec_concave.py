@@ -24,7 +24,7 @@ from dpaudit_algorithms.interior_points.rec_concave import (
     _lengths,
     _padded,
 )
-from dpaudit_audits.interior_points.rec_concave import TWO_SPIKES, three_calls
+from dpaudit_audits.interior_points.rec_concave import TWO_SPIKES, four_calls, three_calls, three_calls_at_large_delta
 
 Pieces = list[tuple[int, float]]
 
@@ -178,6 +178,35 @@ def test_three_calls_spend_more_than_nine_epsilon(epsilon: float, worst: float) 
     corrected = RecConcaveCorrected(4096, steps, r, 0.5, epsilon, delta, base=4)
     _, p, q = align(law(corrected, (0,)), law(corrected, (1,)))
     assert epsilon_at_symmetric(p, q, corrected.claim.delta) <= 9 * epsilon
+
+
+def test_three_calls_are_refuted_at_a_larger_delta() -> None:
+    epsilon, delta = 0.5, 3.155e-5
+    r, quality = three_calls_at_large_delta(epsilon, delta)
+    for version, at_claim in ((RecConcave, 2.84411e-4), (RecConcaveCorrected, 0.0)):
+        mechanism = version(4096, quality, r, 0.5, epsilon, delta, base=4)
+        assert mechanism.calls == 3
+        _, p, q = align(law(mechanism, (0,)), law(mechanism, (1,)))
+        assert profile_symmetric(p, q, [9 * epsilon])[0] == pytest.approx(at_claim, rel=1e-5, abs=1e-12)
+    assert 9 * delta < 2.84411e-4
+
+
+def test_four_calls_spend_more_than_twelve_epsilon() -> None:
+    """The law on 2^260 solutions, and `piecewise`, which shares no code with it."""
+    epsilon, delta = 0.5, 1e-130
+    r, quality = four_calls(epsilon, delta)
+    printed, corrected = (v(2**260, quality, r, 0.5, epsilon, delta, base=4) for v in (RecConcave, RecConcaveCorrected))
+    assert printed.calls == 4
+    left, right = law(printed, (0,)), law(printed, (1,))
+    _, p, q = align(left, right)
+    assert epsilon_at_symmetric(p, q, 12 * delta) / epsilon == pytest.approx(13.7153, abs=1e-4)
+    event = (8 << 256, 9 << 256)
+    for record, exact in ((0, left), (1, right)):
+        pieces = [(start, height + record * change) for start, height, change in quality.pieces]
+        expected = piecewise(pieces, 2**260, r, 0.5, epsilon, delta, 4)
+        assert mass(exact, *event) == pytest.approx(expected[4], rel=1e-6)
+    _, p, q = align(law(corrected, (0,)), law(corrected, (1,)))
+    assert epsilon_at_symmetric(p, q, 12 * delta) <= 12 * epsilon
 
 
 def test_three_calls_refuted_by_samples_of_one_event() -> None:

@@ -42,6 +42,59 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Pie
     )
 
 
+def three_calls_at_large_delta(epsilon: float, delta: float) -> tuple[float, PiecewiseConstantScore]:
+    """The promise r and the quality that refute (3Nε, 3Nδ) at N = 3, T = 4096, base = 4, α = 1/2, up to δ = 3.155e-5.
+
+    `three_calls` needs a smaller δ, because of other paths to the event: step 10 may choose a solution of the event,
+    with score v, though one with score H is there too, and the weight of v is δ^0.72 of that of H. Here two of every
+    three solutions in {8, …, 1023} have score H. They outweigh the event by their number, but no three of them are
+    adjacent, so that the lengths of good intervals stay what they are in `three_calls`.
+    """
+    t = math.log2(1 / delta) / epsilon
+    r = 200 * t + 1000
+    top = 0.71875 * r + 0.5 / epsilon
+    middle, low = top - t - 2, top - 2 * t
+    comb = [(x, low if x % 3 == 2 else top, -1) for x in range(8, 1024) if x % 3 != 1]
+    return r, PiecewiseConstantScore(
+        4097,
+        (
+            (0, top - 3 / epsilon, -1),
+            *comb,
+            (1024, low, -1),
+            (1536, middle, -1),
+            (2048, middle, 1),
+            (2304, middle, -1),
+            (2560, low, -1),
+        ),
+    )
+
+
+def four_calls(epsilon: float, delta: float) -> tuple[float, PiecewiseConstantScore]:
+    """The promise r and the quality that refute (3Nε, 3Nδ) at N = 4, T = 2^260, base = 4, α = 1/2.
+
+    The calls before the last have K = 2^256, 32 and 1 in the way of the event "j in [8K, 9K − 1]", K = 2^256, and both
+    gaps of each move by 2 there. The promise is so small that low scores in the inner calls are below 0, where steps 2
+    and 3 pad with the last score.
+    """
+    t = math.log2(1 / delta) / epsilon
+    c, r, K = 4 / epsilon, 8 * t, 2**256
+    # makes k = 0 and k = 1 differ by c in the last call: ⅞ of call 3's promise r/32, and (1 − α) of r/4 and of r
+    top = 0.875 * r / 32 + c / 2 + 0.75 * r / 4 + 0.5 * r
+    middle, low = top - t - 2, top - 2 * t
+    return r, PiecewiseConstantScore(
+        2**260 + 1,
+        (
+            (0, top, -1),
+            (2, top - 2 * c, -1),
+            (128, low, -1),
+            (4 * K, middle, -1),
+            (8 * K, middle, 1),
+            (9 * K, middle, -1),
+            (12 * K, low, -1),
+        ),
+    )
+
+
 def three_calls_of_examples(epsilon: float, delta: float, alpha: float, n: int) -> Pair:
     """Two labelled datasets of n examples, one label apart, that refute (3Nε, 3Nδ) at N = 3, for the promise r = n.
 
@@ -97,6 +150,8 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
     def cases() -> tuple[Case, ...]:
         labelled = make(255, Consistency(256), 1800.0, 0.5, 0.1, 1e-6)
         r, steps = three_calls(0.5, 1e-9)
+        large_r, many = three_calls_at_large_delta(0.5, 3.155e-5)
+        tower_r, tower = four_calls(0.5, 1e-130)
         scope = Scope(EXAMPLES, 3)
         two, three = (make(7, Consistency(8), 3.0, 0.5, 0.5, 1e-3, base=base) for base in (4, 2))
         group = make(63, Consistency(64), 30.0, 0.5, 0.1, 1e-6)
@@ -155,6 +210,22 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 scope=Scope((0, 1), 1),
                 expected=fails,
                 note="Base case 32: three calls need T > 2^32. The domain is one record that is 0 or 1.",
+            ),
+            Case(
+                "three calls, δ = 3.155e-5",
+                make(4096, many, large_r, 0.5, 0.5, 3.155e-5, base=4),
+                ONE_RECORD,
+                runs=0,
+                expected=fails,
+                note="The same at a larger δ: solutions of high score outnumber the event, but make no long interval.",
+            ),
+            Case(
+                "four calls",
+                make(2**260, tower, tower_r, 0.5, 0.5, 1e-130, base=4),
+                ONE_RECORD,
+                runs=0,
+                expected=fails,
+                note="Both gaps of three calls move by 2; four calls of this kind need T ≥ 12·2^256.",
             ),
             *natural,
             *(
