@@ -232,7 +232,7 @@ NumericSparse.card = Card(
     deviations=(
         "The thesis only cites Hardt and Rothblum, who build on it; this is the algorithm of Dwork and Roth's book.",
         "The book's theorems and proofs were read in a translation. Its pictures of Algorithms 2 and 3 are the book's "
-        "own text, which the lines here follow; but Algorithm 3 prints ε₂ = 2/(√512 + 1) for δ > 0, where 2ε/(√512 + 1) "
+        "own text, which the lines follow; but Algorithm 3 prints ε₂ = 2/(√512 + 1) for δ > 0, where 2ε/(√512 + 1) "
         "is meant.",
         "The queries are fixed in advance; in PrivateMultiplicativeWeights they depend on earlier answers.",
         "The proof cites Corollary 3.21, which requires ε < 1; by Theorem 3.20 the same noise is enough for "
