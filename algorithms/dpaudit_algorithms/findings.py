@@ -213,5 +213,11 @@ FINDINGS = {
             TYPO, f"{NOTES}, the theorem of [BNSV15]; {THESIS}, Theorem 7.7, Lemma 7.6", "ε in (0, 1/4)",
             "n = 100: 1/(20n) = 1/2,000, and 1/(50n²) = 1/500,000",
         ),
+        Finding(
+            34, "utility", "The lower bound of Theorem 5.18 does not hold for two complementary concepts",
+            RANGE, f"{THESIS}, §5.2.1, Theorem 5.18",
+            "every ε; C = {c, 1 − c} as α → 0, any C of two concepts at β = 1/2",
+            "C = {0, 1} on one point, ε = 1, β = 1/20: 6 examples are enough for every α",
+        ),
     )
 }

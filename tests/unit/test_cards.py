@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from typed_commands import Typed
 
 from dpaudit.cli import cards
@@ -37,7 +38,7 @@ def test_every_algorithm_has_a_line(typed: Typed, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COLUMNS", str(columns))
     said = typed("list")
     assert said.code == 0
-    assert max(map(len, said.out.splitlines())) <= columns
+    assert max(map(cell_len, said.out.splitlines())) <= columns
     assert sorted(listed(said.out)) == sorted(registry.names())
     families = [line for line in said.out.splitlines() if re.match(r"[a-z-]+  [A-Z]", line)]
     assert len(said.out.splitlines()) <= len(registry.names()) + 2 * len(families) + 6

