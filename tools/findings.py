@@ -57,7 +57,7 @@ def output(number: int) -> str:
 def filled(page: str, finding: Finding, printed: str) -> str:
     """The text of a page with its facts and its script's output."""
     page = _between(page, "facts", facts(finding))
-    return _between(page, "output", f"```text\n{printed}```\n")
+    return _between(page, "script output", f"```text\n{printed}```\n")
 
 
 def facts(finding: Finding) -> str:

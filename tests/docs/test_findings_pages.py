@@ -21,7 +21,7 @@ PARTS = ("Statement", "Reading", "Witness", "Calculation", "Where the proof fail
          "Known before", "In every reading")
 WORDS, LINES = 600, 60
 ALLOWED = {"numpy", "mpmath", *sys.stdlib_module_names}
-_MADE = re.compile(r"<!-- (facts|output) -->.*?<!-- end of \1 -->", re.DOTALL)
+_MADE = re.compile(r"<!-- (facts|script output) -->.*?<!-- end of \1 -->", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*\.\d+(?:e[+-]?\d+)?(?![\w.]*\d)")
 _REFERENCE = re.compile(
     r"(arXiv:?\s*\d{4}\.\d+|(?:§|Section|Lemma|Theorem|Corollary|Definition|Proposition)s?\s[\d.]+)"
