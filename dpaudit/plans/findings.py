@@ -53,7 +53,7 @@ def shown_by(name: str, case: Case | UtilityCase) -> Finding | None:
     """The finding that the FAIL of a case shows; None for a case that runs something wrong on purpose."""
     card = registry.algorithm(name).card
     kind = "privacy" if isinstance(case, Case) else "utility"
-    of_kind = [one for one in (card.findings if card is not None else ()) if one.kind == kind]
+    of_kind = [one for one in (card.findings if card is not None else ()) if one.kind == kind and one.case]
     if case.deliberate:
         return None
     return next((one for one in of_kind if one.number == case.finding or len(of_kind) == 1), None)

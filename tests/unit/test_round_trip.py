@@ -97,7 +97,7 @@ def test_without_hypotheses_there_are_no_majorities() -> None:
 
 @pytest.mark.parametrize("T", [1, 2, 3, 4])
 def test_the_law_is_that_of_the_boosting(T: int) -> None:
-    """`AlphaBoosted` on `BetaBoosted`, whose outcomes are told apart by their choices, with equal functions merged."""
+    """`AlphaBoosted` on `BetaBoosted`, whose outcomes are named by their choices, with equal functions merged."""
     beta = 0.2 if T < 3 else 0.01
     boosted = AlphaBoosted(BetaBoosted(QUARTER, beta), 0.5, T)
     by_hand: Counter[frozenset[Any]] = Counter()

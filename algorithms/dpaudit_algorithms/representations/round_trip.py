@@ -181,7 +181,7 @@ def majority_functions(labelling: Any, points: tuple[Any, ...], drawn: Drawn) ->
 
 
 def _added(reached: BoolArray, vote: tuple[int, ...]) -> BoolArray:
-    """The numbers of votes that are reached with one more; those that are enough are not told apart."""
+    """The numbers of votes that are reached with one more; at T/2 they are cut off."""
     for axis, label in enumerate(vote):
         if label:
             moved = np.roll(reached, 1, axis)

@@ -2,7 +2,7 @@
 
 Small classes on every concept and distribution at once; larger ones on distributions on points whose codewords agree
 often. Classes with too few hypotheses fail: two points that no hypothesis tells apart are enough for that, or three
-points where all pairs are told apart. A code is also what the learner of Lemma 5.12 chooses from.
+points of which every two are distinguished. A code is also what the learner of Lemma 5.12 chooses from.
 """
 
 from __future__ import annotations
