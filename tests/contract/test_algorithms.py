@@ -43,8 +43,9 @@ def test_variants_are_registered_or_stand_in_the_same_file(name: str) -> None:
         "NumericSparseCorrected-bulk", "PackingGame-plan", "PackingGame-sample_sizes", "PackingGame-value",
         "PointRepresentation-samples", "PointRepresentationHash-samples", "PrivateMultiplicativeWeights-bulk",
         "RepresentationFromLearnerRefined-samples", "RepresentationFromLearnerRefined-utility",
-        "RepresentationLearner-ledger", "RepresentationLearnerCorrected-ledger", "RoundTrip-ledger", "RoundTrip-samples",
-        "RoundTripCorrected-ledger", "RoundTripCorrected-samples", "ThresholdsFromInteriorPoint-ledger",
+        "RepresentationLearner-ledger", "RepresentationLearnerCorrected-ledger", "RoundTrip-ledger",
+        "RoundTrip-samples", "RoundTripCorrected-ledger", "RoundTripCorrected-samples",
+        "ThresholdsFromInteriorPoint-ledger",
     ]
 )
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
