@@ -3,7 +3,6 @@
 from decimal import Decimal as D
 
 READ = {"base": 32, "tie": -1, "none": lambda T: (0, 1)}  # of step 1, of A_dist (the first), of step 10 after ⊥ and ⊥
-
 def exponential(Q, parts, eps):
     """Every piece's probability; Q is a step function of pieces (start, stop, score), the parts are disjoint."""
     w = [sum(max(0, min(b, d) - max(a, c)) for c, d in parts) * (eps / 2 * h).exp() for a, b, h in Q]
@@ -36,25 +35,26 @@ def rec_concave(Q, T, r, alpha, eps, t, how):
                 found = [x + p * p_A * p_B * y for x, y in zip(found, shares, strict=True)]  # 10
     return found
 
-def needs(eps=D("0.5"), delta=D(2)**-30, b=2, r=256, c=3, T=2**33, ends=(7, 7, 1024, 2048, 2304, 3072), **how):
+def needs(eps=D(1), delta=D(2)**-100, b=2, r=400, c=D("12.5"), T=2**33, ends=(7, 7, 1024, 2048, 2304, 3072), **how):
     t, H, ends, alpha = -delta.ln() / D(b).ln() / eps, D(23) / 32 * r + c / eps, (0, *ends, T + 1), D("0.5")
     scores = [H, H - 6 / eps, H - 2 * t, *[H - t - 2] * 3, H - 2 * t]
     Q = [(a, b, h, 1 if a == ends[4] else -1) for a, b, h in zip(ends, ends[1:], scores, strict=False) if a < b]
     p, q = (rec_concave([(a, b, h + x * s) for a, b, h, s in Q], T, r, alpha, eps, t, READ | how)[-3] for x in (0, 1))
     return f"{p:.5e}  {q:.5e}  {(e := ((q - 9 * delta) / p).ln()):.6f} = {e / eps:.4f}·{eps}"
 
-print("ε = 0.5, δ = 2^-30, t = 60, r = 256; (0): 190 from 0, 70 from 7, 128 from 1024, 70 from 3072; F = [2048, 2303]")
-WAY = [(1 / (1 + (3 - x / 2).exp() + 2 * D("-12.5").exp() + 3 * (-27 - x / 2).exp()), (x - 1).exp() / 2,
-        1 / (5 + 3 * (-x / 2).exp()), 1 / (1 + 7 * (-x / 2).exp())) for x in (D(0), D(1))]  # third: 0; A, B; 8; F
-(p, q), u, z, w = (i * g**4 * j * f for i, g, j, f in WAY), WAY[0][0], D("-15.5").exp(), D(-2).exp() / 4
-print(*("({}): {:.6f}·{:.6f}⁴·{:.6f}·{:.6f} = {:.4e}".format(*f) for f in ((0, *WAY[0], p), (1, *WAY[1], q))), sep="\n")
-most = (k8 := u * w / 8 + 3 * z) * w / 8 + (k := u * w / 2 + 4 * z) * (a := z * 256 / 7) + D(-30).exp()
-print(f"(0), all ways: z = {z:.4e}, a = {a:.4e}, k = 8: {k8:.4e}, k ≥ 8: {k:.4e}; F: at most {most:.4e}\ne^4.5 of it, "
-      f"and 9δ: {most * D('4.5').exp() + 9 * D(2)**-30:.4e}; so ε ≥ {((q - 9 * D(2)**-30) / most).ln():.4f}\n")
-U, N, E = {"T": 2**64, "none": lambda T: (0, T + 1)}, {"ends": (7, 7, 5632, 6016, 6272, 6655)}, {"b": D(1).exp()}
+WAY = [(1 / (1 + (D("12.5") - x).exp() + 5 * x * D(-38).exp()), (2 * x - 2).exp() / 2, 1 / (5 + 3 * (-x).exp()),
+        1 / (1 + 7 * (-x).exp())) for x in (D(0), D(1))]  # i = 0; A, B; k = 8; F
+(p, q), other = (i * g**4 * j * f for i, g, j, f in WAY), 257 * D(-51).exp() + 2 * D(-100).exp()
+print("t = 100; (0): 300 from 0, 100 from 7, 198 from 1024, 100 from 3072; F = [2048, 2303]",
+      *("({}): {:.4e}·{:.4f}⁴·{:.4f}·{:.4f} = {:.3e}".format(*f) for f in ((0, *WAY[0], p), (1, *WAY[1], q))), sep="\n")
+print(f"ratio {q / p:.1f} = {q / p / D(9).exp():.4f}·e^9; (0), other ways: at most {other:.2e}; so ε ≥ "
+      f"{((q - 9 * D(2)**-100) / (p + other)).ln():.4f}\n")
+H, OLD = {"eps": D("0.5")}, {"delta": D(2)**-30, "r": 256, "c": 3}
 ROWS = {"as on the page": {}, "ties: the last": {"tie": 1}, "⊥ and ⊥: T": {"none": lambda T: (T, T + 1)},
-    "⊥ and ⊥: any, T = 2^64": U, "T = 4096, T ≤ 4 in 1": {"T": 4096, "base": 4}, "ln": E, "ln, 2nd pair": E | N,
-    "ε=1": {"eps": D(1)}, "ε=0.1": {"eps": D("0.1"), "r": 1024}, "δ=1e-5, 2nd pair": N | {"delta": D("1e-5"), "c": 2},
-    "δ=1e-9, audit's pair": {"delta": D("1e-9"), "r": 1000, "c": 1, "ends": (2, 8, 1024, 2048, 2304, 3072)}}
-print("replaced: 0 by 1, or added: 1 to ∅   P[F], before and after   least ε = times a step's (9 claimed)",
-      *(f"{n:<24}{needs(**k)}" for n, k in ROWS.items()), "added, Q counts records: at most 3 + 5 + 1 = 9", sep="\n")
+    "⊥ and ⊥: any, T = 2^64": {"T": 2**64, "none": lambda T: (0, T + 1)}, "base 4, T = 4096": {"T": 4096, "base": 4},
+    "ln": {"b": D(1).exp()}, "ε=0.5": H | {"r": 800}, "ε=0.1": {"eps": D("0.1"), "r": 4000}, "δ=2^-30": OLD,
+    "ε=0.5, δ=2^-30": H | OLD, "ε=0.1, δ=2^-30": OLD | {"eps": D("0.1"), "r": 1024}, "ε=0.5, δ=1e-5, 2nd pair":
+    H | OLD | {"delta": D("1e-5"), "c": 2, "ends": (7, 7, 5632, 6016, 6272, 6655)}, "ε=0.5, δ=1e-9, audits'":
+    H | {"delta": D("1e-9"), "r": 1000, "c": 1, "ends": (2, 8, 1024, 2048, 2304, 3072)}}
+print("replaced: 0 by 1, or added: 1 to ∅  P[F], before and after    least ε = times a step's (9 claimed)",
+      *(f"{n:<25}{needs(**k)}" for n, k in ROWS.items()), "added, Q counts records: at most 3 + 5 + 1 = 9", sep="\n")

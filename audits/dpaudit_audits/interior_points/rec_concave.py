@@ -133,7 +133,7 @@ PRINTED_T = 2**33
 """Three calls with the base case of 32."""
 
 BY_HAND = PiecewiseConstantScore(
-    2**33 + 1, ((0, 190, -1), (7, 70, -1), (1024, 128, -1), (2048, 128, 1), (2304, 128, -1), (3072, 70, -1))
+    2**33 + 1, ((0, 300, -1), (7, 100, -1), (1024, 198, -1), (2048, 198, 1), (2304, 198, -1), (3072, 100, -1))
 )
 """Scores of a record 0 or 1: (start, height, change) of every piece, on {0, …, 2^33}."""
 ONE_RECORD = (Pair((0,), (1,), "every gap moves by 2"),)
@@ -189,11 +189,11 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
             ),
             Case(
                 "three calls, by hand",
-                make(PRINTED_T, BY_HAND, 256.0, 0.5, 0.5, 2.0**-30),
+                make(PRINTED_T, BY_HAND, 400.0, 0.5, 1.0, 2.0**-100),
                 ONE_RECORD,
                 runs=0,
                 expected=fails,
-                note="Whole scores, and every constant as printed; finding 3 bounds both probabilities by hand.",
+                note="Whole scores, and every constant as printed; finding 3 gives both probabilities by hand.",
             ),
             Case(
                 "three calls, labelled examples",
