@@ -45,7 +45,7 @@ def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=
     P, Q = laws @ np.array([[f == g for g in dict.fromkeys(maps)] for f in maps])
     return np.abs(np.log(P / Q)).max(), max((P - exp(0.9) * Q).clip(0).sum(), (Q - exp(0.9) * P).clip(0).sum())
 bound = (r := exp(-0.9)) ** 9 * (3 - 2.25 * r)
-print(f"r = e^-0.9 = {r:.6f}, r^5 = {r**5:.6f}: δ ≥ {1 / 20 - r**4:.6f}; r^9 = {r**9:.8f}, Pr[A + B ≥ 11] = {bound:.8f}")
+print(f"r = e^-0.9 = {r:.6f}, r^5 = {r**5:.6f}: δ ≥ {1 / 20 - r**4:.6f}; r^9 = {r**9:.8f}, Pr[A+B ≥ 11] = {bound:.8f}")
 for gamma, N in (degrees(atan(1 / 3)), 20), (degrees(asin(1 / 8)), 51):
     print(f"γ = {gamma:.4f}°, N = {N}: of the angle a ε ≥ {log(1 / N / bound):.4f}, δ ≥ {1 / N - bound / r:.6f};",
           "of h_φ* exactly {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1)))

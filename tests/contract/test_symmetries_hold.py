@@ -9,10 +9,11 @@ from contract import Catalogue, holding, loaded, places
 
 from dpaudit.language import Mechanism
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.pac.concepts import all_examples
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
 
 CATALOGUE = Catalogue.of("dpaudit_algorithms", "dpaudit_audits")
-EXAMPLES = tuple((x, y) for x in range(5) for y in (0, 1))
+EXAMPLES = all_examples(range(5))
 ONE_CALL: dict[str, Mechanism] = {
     "LearnThresholds": LearnThresholds(5, 0.5, 1.0, 1e-6),
     "LearnThresholdsCorrected": LearnThresholdsCorrected(5, 0.5, 1.0, 1e-6),

@@ -27,10 +27,11 @@ from dpaudit.testing import LeakyResponse
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.pac.concepts import all_examples
 from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 Value = TypeVar("Value")
-EXAMPLES = tuple((x, y) for x in range(4) for y in (0, 1))
+EXAMPLES = all_examples(range(4))
 
 
 def end_of(steps: Generator[Any, None, Value]) -> Value:
@@ -138,7 +139,7 @@ def test_laws_in_spans_are_cut_alike() -> None:
     """Each dataset cuts 2^64 solutions elsewhere; the worst pair is that of brute force all the same."""
     mechanism = LearnThresholds(2**64, 0.5, 2.0, 1e-6, base=2)
     points = (5, 2**40, 2**63)
-    scope = Scope(tuple((x, y) for x in points for y in (0, 1)), 2)
+    scope = Scope(all_examples(points), 2)
     for claim in (mechanism.claim, mechanism.claim.group(2), Claim(1e-3)):
         found = swept(mechanism, scope, claim)
         pairs, epsilon, delta = brute_force(mechanism, scope, claim)

@@ -49,12 +49,13 @@ from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMech
 from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
 from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
+from dpaudit_algorithms.pac.concepts import all_examples
 from dpaudit_algorithms.pac.learn_points import LearnPoints
 from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 Value = TypeVar("Value")
 FOUR = (0, 1, 2, 3)
-EXAMPLES = tuple((x, y) for x in FOUR for y in (0, 1))
+EXAMPLES = all_examples(FOUR)
 
 
 def end_of(steps: Generator[Any, None, Value]) -> Value:
@@ -85,7 +86,7 @@ CASES: dict[str, tuple[Mechanism, Scope, int]] = {
     "median": (InteriorPointByMedian(1.0, 5), Scope((1, 2, 3, 4, 5), 4), 38),
     "depth": (InteriorPointByMedianCorrected(1.0, 5), Scope((1, 2, 3, 4, 5), 4), 38),
     "labelled": (labelled(), Scope(EXAMPLES, 3), 48),
-    "negative examples": (LearnPoints(1.0, 0.05, 3), Scope(tuple((x, y) for x in range(3) for y in (0, 1)), 3), 25),
+    "negative examples": (LearnPoints(1.0, 0.05, 3), Scope(all_examples(range(3)), 3), 25),
     "spans, relabelled": (ExponentialMechanism(1.0, Multiplicity(range(2**64))), Scope(FAR, 3), 3),
     "spans, reflected": (labelled(size=2**64, N=1), Scope(((0, 0), (0, 1), (1, 1), (2**64 - 1, 0)), 2), 5),
     "spans, median": (InteriorPointByMedian(1.0, 2**64), Scope((1, 5, 2**64 - 4, 2**64), 3), 10),
@@ -177,7 +178,7 @@ def _mass(truth: dict[Any, float], outcome: Any) -> float:
 
 @pytest.mark.parametrize("base", [2, 4])
 def test_thresholds_are_mirrored_with_one_call_alone(base: int) -> None:
-    domain = tuple((x, y) for x in range(8) for y in (0, 1))
+    domain = all_examples(range(8))
     mechanism = labelled(size=8, base=base)
     assert mechanism.symmetries(domain) == ()
     # and it would not hold

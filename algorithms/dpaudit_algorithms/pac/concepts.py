@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -105,6 +105,11 @@ class PointsAndZero(_OnLine):
 
     def label(self, concept: int, x: int) -> int:
         return int(x == concept)
+
+
+def all_examples(points: Iterable[Any]) -> tuple[tuple[Any, int], ...]:
+    """Every example (x, y) over these points: each with the label 0, then with 1."""
+    return tuple((x, y) for x in points for y in (0, 1))
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from dpaudit_algorithms.pac.concepts import (
     Points,
     Thresholds,
     Truth,
+    all_examples,
 )
 from dpaudit_algorithms.pac.grid_concepts import Halfspaces, Rectangles, ThresholdsND
 
 NOMINAL = Claim(1.0, 1e-6)
 EXACT = 400
 """Above this number of examples, samples are drawn rather than enumerated: their probabilities have too many digits."""
-EXAMPLES = tuple((x, y) for x in range(3) for y in (0, 1))
+EXAMPLES = all_examples(range(3))
 
 
 def cases(kind: type[UniformConvergence]) -> tuple[Case, ...]:

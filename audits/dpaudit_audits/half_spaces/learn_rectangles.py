@@ -13,7 +13,7 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.goals import BETA
 from dpaudit_algorithms.half_spaces.learn_rectangles import Cell, LearnRectangles, SignificantCells
 from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds
-from dpaudit_algorithms.pac.concepts import Examples, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Truth, all_examples
 from dpaudit_audits.half_spaces.release_figures import BoxFigure
 
 TARGET = ((2, 3), (5, 6))
@@ -179,7 +179,7 @@ def tiny(size: int, dimension: int, steps: int, *, epsilon: float = 1.0, delta: 
 
 def _scope(size: int, dimension: int, records: int) -> Scope:
     points = product(range(size), repeat=dimension)
-    return Scope(tuple((x, y) for x in points for y in (0, 1)), records)
+    return Scope(all_examples(points), records)
 
 
 def _line_pairs(g: int) -> tuple[Pair, ...]:

@@ -12,9 +12,10 @@ from dpaudit.language import DatasetError, Fixed, Given, Mechanism, Multiset, Pi
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.pac.concepts import all_examples
 from dpaudit_algorithms.pac.learn_thresholds import Consistency
 
-EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
+EXAMPLES = all_examples((0, 3, 4, 7))
 
 
 def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, PiecewiseConstantScore]:
@@ -252,7 +253,7 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # the promise is what a dataset that some threshold agrees with keeps
-        examples = tuple((x, y) for x in range(domain) for y in (0, 1))
+        examples = all_examples(range(domain))
         quality = Consistency(domain)
         return make(domain - 1, quality, float(records), 0.5, 0.5, 1e-6, base=2), Scope(examples, records)
 

@@ -11,7 +11,7 @@ from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.lower_bounds.query_release import LearnerFromRelease, RefinedRelease, ThresholdRelease
-from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth, all_examples
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def learner_cases() -> tuple[Case, ...]:
     wrong = LearnerFromRelease(TooLittleNoise(0.5, 2), Thresholds(2))
     return (
         Case("default", three, (_turned(4, 1),), runs=10_000),
-        Case("every pair of 2 examples, |X| = 3", three, runs=0, scope=Scope(_examples(3), 2)),
+        Case("every pair of 2 examples, |X| = 3", three, runs=0, scope=Scope(all_examples(range(3)), 2)),
         Case("every pair of 8 examples, |X| = 2", two, runs=0, scope=Scope(((1, 0), (1, 1)), 8)),
         Case("group of 2", two, (_turned(6, 2),), two.claim.group(2), runs=20_000),
         Case("group of 3", two, (_turned(6, 3),), two.claim.group(3), runs=20_000),
@@ -143,15 +143,11 @@ def _turned(positive: int, turned: int) -> Pair:
     return Pair(left, right, f"{positive} positive examples, {turned} turned")
 
 
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
-
-
 def _small(kind: str) -> Callable[[int, int], tuple[Mechanism, Scope]]:
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         release, points = ThresholdRelease(1.0, max(2, domain)), tuple(range(max(2, domain)))
         if kind == "learner":
-            return LearnerFromRelease(release, Thresholds(release.size)), Scope(_examples(release.size), records)
+            return LearnerFromRelease(release, Thresholds(release.size)), Scope(all_examples(points), records)
         # n is one more than the number of records
         finer = RefinedRelease(release, Fraction(records, 150 * (records + 1)))
         return (finer if kind == "refined" else release), Scope(points, records)

@@ -10,7 +10,7 @@ from dpaudit.language import Claim, Instance, Mechanism, Multiset, Program, Unif
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.lower_bounds.solve_d import SolveD
-from dpaudit_algorithms.pac.concepts import Thresholds
+from dpaudit_algorithms.pac.concepts import Thresholds, all_examples
 from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
 from dpaudit_algorithms.pac.grid_concepts import ThresholdsND
 
@@ -64,7 +64,7 @@ def cases() -> tuple[Case, ...]:
     wrong = SolveD(LeastErrors(1.0, ThresholdsND(3, 2)), 2, TwoSides(3, 6), Thresholds(3))
     return (
         Case("default", default, (_turned(6, 1), _turned(3, 1)), runs=20_000),
-        Case("every pair of 3 examples, |X| = 3", solver(1.0, 3, 2, 3), runs=0, scope=Scope(_examples(3), 3)),
+        Case("every pair of 3 examples, |X| = 3", solver(1.0, 3, 2, 3), runs=0, scope=Scope(all_examples(range(3)), 3)),
         Case(
             "every pair of 6 examples, |X| = 2, three axes",
             solver(0.5, 2, 3, 6),
@@ -110,13 +110,9 @@ def _turned(positive: int, turned: int) -> Pair:
     return Pair(left, right, f"{positive} positive examples at 2 of 6, {turned} turned")
 
 
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
-
-
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
     """Two axes of this many points."""
-    return solver(1.0, domain, 2, records), Scope(_examples(domain), records)
+    return solver(1.0, domain, 2, records), Scope(all_examples(range(domain)), records)
 
 
 PLAN = Plan("SolveD", cases, small, utility=utility_cases)

@@ -11,7 +11,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.lower_bounds.disjunctions import Disjunctions, WithElement
 from dpaudit_algorithms.lower_bounds.solve_disjunction import SolveDisjunction
-from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, Points, Thresholds
+from dpaudit_algorithms.pac.concepts import EmpiricalError, Points, Thresholds, all_examples
 from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
 from dpaudit_audits.lower_bounds.solve_d import TwoSides
 
@@ -116,13 +116,13 @@ def cases() -> tuple[Case, ...]:
             "every pair of 3 examples, |X| = 3 and p₀",
             solver(1.0, Thresholds(3), 2, 3),
             runs=0,
-            scope=Scope(_examples(C), 3),
+            scope=Scope(all_examples(C.points), 3),
         ),
         Case(
             "every pair of 3 examples, points",
             points,
             runs=0,
-            scope=Scope(_examples(with_p0(Points(3))), 3),
+            scope=Scope(all_examples(with_p0(Points(3)).points), 3),
         ),
         Case(
             "every pair of 6 examples, |X| = 2, three axes",
@@ -175,14 +175,10 @@ def _turned(positive: int, turned: int) -> Pair:
     return Pair(left, right, f"{positive} positive examples at 2 of 6, {turned} turned")
 
 
-def _examples(C: ConceptClass) -> tuple[tuple[Any, int], ...]:
-    return tuple((x, y) for x in C.points for y in (0, 1))
-
-
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
     """Two axes of this many points and p₀."""
     mechanism = solver(1.0, Thresholds(max(2, domain)), 2, records)
-    return mechanism, Scope(_examples(mechanism.concepts), records)
+    return mechanism, Scope(all_examples(mechanism.concepts.points), records)
 
 
 PLAN = Plan("SolveDisjunction", cases, small, utility=utility_cases)

@@ -22,7 +22,7 @@ from dpaudit_algorithms.lower_bounds.thresholds_reductions import (
     ThresholdsFromInteriorPoint,
     ThresholdsFromInteriorPointCorrected,
 )
-from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth, all_examples
 from dpaudit_algorithms.pac.learn_thresholds import Consistency
 from dpaudit_audits.foundations.overclaiming import Overclaiming
 
@@ -95,7 +95,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
                 "RecPrefix inside, every pair of 4 examples",
                 kind(prefixes, 4, 0.5, 0.5, 0, 7),
                 runs=0,
-                scope=Scope(tuple((x, y) for x in (0, 1, 6, 7) for y in (0, 1)), 4),
+                scope=Scope(all_examples((0, 1, 6, 7)), 4),
             ),
             Case(
                 "A_dist, corrected, inside",
@@ -197,7 +197,7 @@ def _of_median(kind: Learner, n: int, domain: int) -> ThresholdsFromInteriorPoin
 
 
 def _scope(domain: int, records: int) -> Scope:
-    return Scope(tuple((x, y) for x in range(1, domain + 1) for y in (0, 1)), records)
+    return Scope(all_examples(range(1, domain + 1)), records)
 
 
 def _label_pairs(moved: int) -> tuple[Pair, ...]:

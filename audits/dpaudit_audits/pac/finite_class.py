@@ -11,7 +11,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Mechanism, Multiset, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth, all_examples
 from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
 from dpaudit_algorithms.pac.finite_class_theory import NoBadSample
 
@@ -34,12 +34,17 @@ def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
     default = kind(1.0, Thresholds(8))
     return (
         Case("default", default, pairs=_pairs(1), runs=50_000),
-        Case("every pair of 4 examples, |H| = 3", kind(1.0, Thresholds(3)), runs=0, scope=Scope(_examples(3), 4)),
+        Case(
+            "every pair of 4 examples, |H| = 3",
+            kind(1.0, Thresholds(3)),
+            runs=0,
+            scope=Scope(all_examples(range(3)), 4),
+        ),
         Case(
             "every pair of 10 examples, |H| = 2, ε = 0.3",
             kind(0.3, Thresholds(2)),
             runs=0,
-            scope=Scope(_examples(2), 10),
+            scope=Scope(all_examples(range(2)), 10),
         ),
         Case("group of 2", default, _pairs(2)[:2], default.claim.group(2), runs=50_000),
         Case("group of 3", default, _pairs(3)[:2], default.claim.group(3), runs=50_000),
@@ -159,12 +164,8 @@ def _turned(counts: dict[tuple[int, int], int], old: tuple[int, int], new: tuple
     return Pair(left, left.changed(remove=(old,) * k, add=(new,) * k), f"{label}, {k} changed")
 
 
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
-
-
 def _small(kind: type[Learner]) -> Callable[[int, int], tuple[Mechanism, Scope]]:
-    return lambda domain, records: (kind(1.0, Thresholds(domain)), Scope(_examples(domain), records))
+    return lambda domain, records: (kind(1.0, Thresholds(domain)), Scope(all_examples(range(domain)), records))
 
 
 PLAN = Plan("FiniteClassLearner", cases, _small(FiniteClassLearner), utility=utility_cases)

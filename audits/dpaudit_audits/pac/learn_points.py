@@ -8,7 +8,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import ALL_ZERO, Examples, Points, PointsAndZero, Truth
+from dpaudit_algorithms.pac.concepts import ALL_ZERO, Examples, Points, PointsAndZero, Truth, all_examples
 from dpaudit_algorithms.pac.learn_points import (
     LearnPoints,
     LearnPointsCorrected,
@@ -152,7 +152,7 @@ def _small(
     """δ is so large that few records pass A_dist's threshold."""
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-        return kind(1.0, 0.05, domain), Scope(tuple((x, y) for x in range(domain) for y in (0, 1)), records)
+        return kind(1.0, 0.05, domain), Scope(all_examples(range(domain)), records)
 
     return small
 

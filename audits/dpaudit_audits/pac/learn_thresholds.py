@@ -10,12 +10,12 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth, all_examples
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
 from dpaudit_audits.foundations.quality_figures import QualityFigure
 from dpaudit_audits.interior_points.rec_concave import three_calls_of_examples
 
-EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
+EXAMPLES = all_examples((0, 3, 4, 7))
 
 
 def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnThresholdsCorrected]) -> Plan:
@@ -110,7 +110,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # base 2 makes the recursion as deep as it can be; the privacy proof does not use it
-        examples = tuple((x, y) for x in range(domain) for y in (0, 1))
+        examples = all_examples(range(domain))
         return make(domain, 0.5, 1.0, 1e-6, base=2), Scope(examples, records)
 
     return Plan(name, cases, small, utility=utility)

@@ -11,7 +11,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
-from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth, all_examples
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholdsCorrected
 from dpaudit_algorithms.pac.learner_conversions import EmpiricalLearner, EmpiricalLearnerCorrected, PacLearner
 from dpaudit_audits.foundations.overclaiming import Overclaiming
@@ -21,7 +21,7 @@ Kind: TypeAlias = type[EmpiricalLearner] | type[EmpiricalLearnerCorrected]
 
 RUNS = 50_000
 TWO, FOUR = Thresholds(2), Thresholds(4)
-EXAMPLES = tuple((x, y) for x in range(2) for y in (0, 1))
+EXAMPLES = all_examples(range(2))
 FOUR_SAMPLES = "A learner by Sivakumar's Definition 1.1: error ≤ 1/4 with probability 0.83 from 4 samples."
 
 
@@ -227,7 +227,7 @@ def _plan(kind: Kind) -> Plan:
 
 def _small_pac(domain: int, records: int) -> tuple[Mechanism, Scope]:
     learner = PacLearner(_exponential(1.0, domain), Thresholds(domain), 10, 0.2, 0.1, 0.1)
-    return learner, Scope(tuple((x, y) for x in range(domain) for y in (0, 1)), records)
+    return learner, Scope(all_examples(range(domain)), records)
 
 
 PLAN = _plan(EmpiricalLearner)

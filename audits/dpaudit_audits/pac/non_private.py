@@ -8,11 +8,11 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import Examples, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Truth, all_examples
 from dpaudit_algorithms.pac.non_private import ConsistentThreshold, EmpiricalRiskMinimizer, thresholds
 
 NOMINAL = Claim(1.0, 1e-6)
-EXAMPLES = tuple((x, y) for x in range(3) for y in (0, 1))
+EXAMPLES = all_examples(range(3))
 
 
 def empirical_risk_cases() -> tuple[Case, ...]:

@@ -9,9 +9,10 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
+from dpaudit_algorithms.pac.concepts import all_examples
 from dpaudit_algorithms.pac.search_thresholds import SearchThresholds, SearchThresholdsCorrected
 
-EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
+EXAMPLES = all_examples((0, 3, 4, 7))
 
 
 def plan(name: str, refuted: bool, make: Callable[..., SearchThresholds | SearchThresholdsCorrected]) -> Plan:
@@ -49,7 +50,7 @@ def plan(name: str, refuted: bool, make: Callable[..., SearchThresholds | Search
         return tuple(utility_cases)
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-        examples = tuple((x, y) for x in range(max(2, domain)) for y in (0, 1))
+        examples = all_examples(range(max(2, domain)))
         return make(max(2, domain), 0.5, 1.0, 0.05), Scope(examples, records)
 
     return Plan(name, cases, small, utility=utility)

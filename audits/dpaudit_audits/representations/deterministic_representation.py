@@ -11,7 +11,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Claim, Fixed
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import ConceptClass, Examples, Points, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import ConceptClass, Examples, Points, Thresholds, Truth, all_examples
 from dpaudit_algorithms.representations.deterministic_representation import (
     DeterministicRepresentation,
     PointCode,
@@ -48,7 +48,7 @@ def code_cases() -> tuple[Case, ...]:
     learner = RepresentationLearner(1.0, PointCode(6, 0.45, 5))
     return (
         *_cases(PointCode(12, 0.45), PointCode(512, 0.25)),
-        Case("a learner on it, every pair of 2 examples", learner, runs=0, scope=Scope(_examples(6), 2)),
+        Case("a learner on it, every pair of 2 examples", learner, runs=0, scope=Scope(all_examples(range(6)), 2)),
     )
 
 
@@ -198,10 +198,6 @@ def _learns(label: str, learner: RepresentationLearner) -> UtilityCase:
         label, learner, learner.guaranteed, tuple(Examples(code.concepts, truth, learner.enough) for truth in truths),
         runs=100, exact=False, note=f"From {learner.enough} examples, of {len(code.hypotheses):,} hypotheses.",
     )
-
-
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
 
 
 PLAN = Plan("PointCode", code_cases, utility=code_utility_cases)

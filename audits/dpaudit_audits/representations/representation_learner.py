@@ -12,7 +12,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import Examples, Points, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import Examples, Points, Thresholds, Truth, all_examples
 from dpaudit_algorithms.representations.point_representation import (
     LineHash,
     PointRepresentation,
@@ -64,15 +64,15 @@ def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
     default = kind(1.0, THREE)
     return (
         Case("default", default, pairs=_pairs(1), runs=5_000),
-        Case("every pair of 4 examples, thresholds", default, runs=0, scope=Scope(_examples(3), 4)),
-        Case("every pair of 3 examples, ε = 3", kind(3.0, THREE), runs=0, scope=Scope(_examples(3), 3)),
+        Case("every pair of 4 examples, thresholds", default, runs=0, scope=Scope(all_examples(range(3)), 4)),
+        Case("every pair of 3 examples, ε = 3", kind(3.0, THREE), runs=0, scope=Scope(all_examples(range(3)), 3)),
         Case(
             "every pair of 5 examples, coins for two points",
             kind(0.5, PointRepresentation(2, 0.5, 0.5)),
             runs=0,
-            scope=Scope(_examples(2), 5),
+            scope=Scope(all_examples(range(2)), 5),
         ),
-        Case("every pair of 3 examples, hashes", kind(1.0, HASHES), runs=0, scope=Scope(_examples(3), 3)),
+        Case("every pair of 3 examples, hashes", kind(1.0, HASHES), runs=0, scope=Scope(all_examples(range(3)), 3)),
         *(Case(f"group of {k}", default, _pairs(k), default.claim.group(k), runs=5_000) for k in (2, 3)),
     )
 
@@ -219,15 +219,11 @@ def _turned(counts: dict[tuple[int, int], int], old: tuple[int, int], new: tuple
     return Pair(left, left.changed(remove=(old,) * k, add=(new,) * k), f"{label}, {k} changed")
 
 
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
-
-
 def _small(kind: type[Learner]) -> Callable[[int, int], tuple[Mechanism, Scope]]:
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         every = Hypotheses.of(Thresholds(domain), range(domain))
         return kind(1.0, ListedRepresentation(Thresholds(domain), (every,), (1,), 0.05, 0.05)), Scope(
-            _examples(domain), records
+            all_examples(range(domain)), records
         )
 
     return small

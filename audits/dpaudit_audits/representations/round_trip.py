@@ -16,7 +16,15 @@ from dpaudit.interpret import law
 from dpaudit.language import Fixed, Mechanism, Multiset, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.pac.concepts import ConceptClass, Examples, GeneralisationError, Points, Thresholds, Truth
+from dpaudit_algorithms.pac.concepts import (
+    ConceptClass,
+    Examples,
+    GeneralisationError,
+    Points,
+    Thresholds,
+    Truth,
+    all_examples,
+)
 from dpaudit_algorithms.pac.finite_class import FiniteClassLearnerCorrected
 from dpaudit_algorithms.representations.representation import Hypotheses, ListedRepresentation
 from dpaudit_algorithms.representations.representation_from_learner import RepresentationFromLearnerRefined
@@ -79,7 +87,7 @@ def cases() -> tuple[Case, ...]:
         *_privacy(RoundTrip),
         Case(
             "there and back, every pair of 5 examples of 2 points", RoundTrip(1.0, 0.25, 0.5, TWO), runs=0,
-            scope=Scope(_examples(2), 5), note="Every constant as printed: T = 55, M = 7, 14 executions.",
+            scope=Scope(all_examples(range(2)), 5), note="Every constant as printed: T = 55, M = 7, 14 executions.",
         ),
     )
 
@@ -98,9 +106,9 @@ def _privacy(kind: type[Made]) -> tuple[Case, ...]:
     points = kind(3.0, 0.25, 0.5, itself(Points(3)), 3)
     return (
         Case("default", default, _pairs(1), runs=5_000),
-        Case("3 rounds, every pair of 2 examples of 3 points", few, runs=0, scope=Scope(_examples(3), 2)),
-        Case("3 rounds, every pair of 4 examples of 2 points", other, runs=0, scope=Scope(_examples(2), 4)),
-        Case("points, ε = 3, every pair of 3 examples", points, runs=0, scope=Scope(_examples(3), 3)),
+        Case("3 rounds, every pair of 2 examples of 3 points", few, runs=0, scope=Scope(all_examples(range(3)), 2)),
+        Case("3 rounds, every pair of 4 examples of 2 points", other, runs=0, scope=Scope(all_examples(range(2)), 4)),
+        Case("points, ε = 3, every pair of 3 examples", points, runs=0, scope=Scope(all_examples(range(3)), 3)),
         *(Case(f"group of {k}", default, _pairs(k), default.claim.group(k), runs=0) for k in (2, 3)),
     )
 
@@ -238,13 +246,9 @@ def _turned(counts: dict[tuple[int, int], int], old: tuple[int, int], new: tuple
     return Pair(left, left.changed(remove=(old,) * k, add=(new,) * k), f"{label}, {k} changed")
 
 
-def _examples(size: int) -> tuple[tuple[int, int], ...]:
-    return tuple((x, y) for x in range(size) for y in (0, 1))
-
-
 def _small(kind: type[Made]) -> Callable[[int, int], tuple[Mechanism, Scope]]:
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-        return kind(1.0, 0.25, 0.05, itself(Thresholds(domain))), Scope(_examples(domain), records)
+        return kind(1.0, 0.25, 0.05, itself(Thresholds(domain))), Scope(all_examples(range(domain)), records)
 
     return small
 
