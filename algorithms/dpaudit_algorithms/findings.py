@@ -35,7 +35,7 @@ FINDINGS = {
             "three calls, by hand",
         ),
         Finding(
-            4, "privacy", "Three calls of LearnThresholds cost more than ε",
+            4, "privacy", "LearnThresholds with three calls costs more than ε",
             REFUTED, f"{THESIS}, §6.5, Theorem 6.17", "ε from 0.1 to 4.5 tried, at N = 3 and δ = 1e-6",
             "40,000 examples of seven kinds, N = 3, ε = 1, δ = 9·2^−100: one changed label needs ε = 1.118386",
             "three calls, by hand",
@@ -128,14 +128,14 @@ FINDINGS = {
         Finding(
             19, "utility", "In three dimensions most half-spaces are not on the grid of angles",
             REFUTED, f"{HALF_SPACES}, §3.2, Lemma 17, Corollaries 18, 19, Theorem 21", "every ε",
-            "((1, 0, 0), −1), ((1, −1, 0), 1), ((0, 1, 1), 1), k = 1: no direction of the grid is right on all three",
+            "((1, 0, 0), −1), ((1, −1, 0), 1), ((0, 1, 1), 1), k = 1: no direction of three grids is right on all",
             "three points that no grid explains",
         ),
         Finding(
             20, "privacy", "A_HighH keeps angles by their quality, without noise",
             REFUTED, f"{HALF_SPACES}, §3.2, Theorem 21", "every ε in (0, 1)",
-            "∅ against {((1, 0, 0), −1)}, k = 1, ε = 0.9, δ = 0.01: needs ε ≥ 1.6636; 2.1903 with one copy each",
-            "k = 1, ε = 0.9",
+            "∅ against {((1, 0, 0), −1)}, k = 4, n_Thr = 90, ε = 0.9, δ = 0.01: needs ε ≥ 7.641",
+            "k = 4, C = 90, ε = 0.9",
         ),
         Finding(
             21, "privacy", "δ′ + 2δτ is too little for one or two iterations of ReorderSliceCompute",

@@ -1,4 +1,4 @@
-"""Finding 20: in A_HighH one example moves φ*, and with it the labels of many angles. numpy alone."""
+"""Finding 20: in A_HighH one example changes which angles are kept, and φ*. numpy alone."""
 
 from itertools import product
 from math import asin, cos, degrees, exp, gcd, log, log2, pi
@@ -28,15 +28,10 @@ def learner(copies, star, share):
     return np.exp(-share / 2 * wrong) / np.exp(-share / 2 * wrong).sum()
 
 
-def few_kept(size, good, C):
-    """φ*_1 with one copy of each angle, the C + Geom(1 − e^{−ε}) best of them kept, rotated by an anchor and back."""
-    order, law = sorted(range(size), key=lambda j: (j in good, j), reverse=True), np.zeros(size)
-    for n in range(C, size):  # at most all but one
-        chance = exp(-EPSILON * (n - C)) * (1 - exp(-EPSILON) if n < size - 1 else 1) / (size - n)
-        for anchor in order[n:]:
-            kept = np.roll([int(j in order[:n]) for j in range(size)], -anchor).tolist()
-            law += chance * np.roll(learner(kept, (max(set(good) & set(order[:n])) - anchor) % size, EPSILON), anchor)
-    return law
+def bounds(gamma, C=90, h=30, J=5):
+    """Pr[φ*_1 is one of the J angles before the last]: at most without the example, at least with it."""
+    N, M, r, other = len(best(gamma, 0)), len(best(gamma, -1)), exp(-EPSILON), exp(-EPSILON * h / 2)
+    return J * (other + r ** (C // J) / 2) + r ** (N - C), J / N * (1 - r ** (M - C + 1)) / (1 + (N - 1) * other)
 
 
 def needed(P, Q):  # the least ε′ for which P and Q are (ε′, δ)-close
@@ -44,7 +39,13 @@ def needed(P, Q):  # the least ε′ for which P and Q are (ε′, δ)-close
     return max(log(a / b) for over, under in sums for a, b in zip(over, under, strict=True) if a > 0)
 
 
-print("places of φ* on ∅, on ((1, 0, 0), 1), on ((1, 0, 0), −1); so add-remove and replace-one cost the same")
+print(f"n_Thr = 90: r = {exp(-EPSILON):.6f}, 5·r^18/2 = {5 * exp(-EPSILON * 18) / 2:.3e}; A_Thr's error is above 0.45"
+      f" with probability at most {201 * exp(-EPSILON * 41 / 2) + exp(-EPSILON * (41 - 30) / 2):.4f} (41 of 90 wrong)")
+for k, index in (4, 0), (5, 1), (5, 2):
+    (name, gamma), kept, (low, high) = (g := list(gammas(k))[index]), best(g[1], -1), bounds(g[1])
+    print(f"  k = {k}, {name} {degrees(gamma):.4f}°: {len(best(gamma, 0))} angles, Q = 1 at {kept[0]}, …, {kept[-1]}; "
+          f"Pr ≤ {low:.2e}, ≥ {high:.4f}; allowed {exp(EPSILON) * low + DELTA:.5f}; ε: {log((high - DELTA) / low):.3f}")
+print("\nall kept (n_Thr = 10⁶), no anchor: places of φ* on ∅, on ((1, 0, 0), 1), on ((1, 0, 0), −1)")
 for k, base, share in ((1, "none", EPSILON), (4, "2", EPSILON / log2(1 / PRIME)), (4, "e", EPSILON / log(1 / PRIME))):
     r = exp(-share / 2)
     print(f"k = {k}, ε_T = {share:.6f} (logarithm: {base}), r = {r:.6f}, 1 - r = {1 - r:.4f}")
@@ -53,8 +54,7 @@ for k, base, share in ((1, "none", EPSILON), (4, "2", EPSILON / log2(1 / PRIME))
         n, m = len(none), none[-1] - one[-1]
         low, high = (1 - r) / (1 - r**n), r**m * (1 - r) / (1 - r ** (m + 1))
         P, Q = ([learner([1] * n, j, share) for j in some] for some in (none, one))
-        few = f"; C = 4 {needed(few_kept(n, none, 4), few_kept(n, one, 4)):.4f}" if k == 1 else ""
         print(f"  {name:15} {degrees(gamma):5.2f}°: {none[-1]}, {other[-1]}, {one[-1]}; Pr ≥ {low:.4f}, ≤ {high:.4f},"
               f" allowed {exp(EPSILON) * high + DELTA:.4f}: ε ≥ {log((low - DELTA) / high):.4f}\n    one copy each:"
               f" {P[-1][-1]:.4f}, {Q[-1][-1]:.4f}; ε needed, φ* the last {needed(P[-1], Q[-1]):.4f}, the least"
-              f" {needed(P[0], Q[0]):.4f}, random {needed(np.mean(P, 0), np.mean(Q, 0)):.4f}{few}")
+              f" {needed(P[0], Q[0]):.4f}, random {needed(np.mean(P, 0), np.mean(Q, 0)):.4f}")

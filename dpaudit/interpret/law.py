@@ -15,7 +15,7 @@ from dpaudit.interpret.enclosures import probabilities
 from dpaudit.interpret.interval_ranges import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
 from dpaudit.interpret.range_laws import RangeMixture, aligned, has_ranges, members
-from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
+from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued, in_short
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.distributions.base import Values
@@ -698,4 +698,4 @@ def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iter
 
 
 def _refusal(node: Distribution, where: str) -> NotEnumerableError:
-    return NotEnumerableError(f"The {where} is {node!r}, which cannot be enumerated; {node.remedy}.")
+    return NotEnumerableError(f"The {where} is {in_short(node)}, which cannot be enumerated; {node.remedy}.")

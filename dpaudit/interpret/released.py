@@ -31,7 +31,7 @@ from numpy.random import Generator, default_rng
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.forms import Form, Notebook, exact, is_form
 from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
-from dpaudit.interpret.walk import Last, Run, Watch, refuse_failures
+from dpaudit.interpret.walk import Last, Run, Watch, in_short, refuse_failures
 from dpaudit.language import Applied, Distribution, Draw, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.distributions.real import rounded_noise
@@ -263,7 +263,7 @@ class _Walk:
         if type(node) is Then:
             return self.end(_called_by(self.name, node.continuation, self.value(node.base)))
         raise NotEnumerableError(
-            f"{self.name} draws {node!r}; only Laplace, Gaussian and discrete Laplace noise is followed."
+            f"{self.name} draws {in_short(node)}; only Laplace, Gaussian and discrete Laplace noise is followed."
         )
 
     def end(self, last: Output) -> Output:

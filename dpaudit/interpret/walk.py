@@ -134,8 +134,8 @@ class Run:
             return
         if not isinstance(node, Distribution | Applied):
             raise MechanismError(
-                f"{self._mechanism.name} yielded {node!r}, which is neither a distribution nor an applied mechanism "
-                f"(draw {len(self.path) + 1}); yield a distribution, or `mechanism.on(data)`."
+                f"{self._mechanism.name} yielded {in_short(node)}, which is neither a distribution nor an applied "
+                f"mechanism (draw {len(self.path) + 1}); yield a distribution, or `mechanism.on(data)`."
             )
         self.node = node
 
@@ -291,6 +291,12 @@ def _global_generators() -> tuple[Hashable, ...]:
 
 def _blame(mechanism: Mechanism, error: Exception) -> MechanismError:
     return MechanismError(f"{mechanism.name} raised {type(error).__name__}: {error}")
+
+
+def in_short(node: object) -> str:
+    """What a program draws, for a message: its repr, without the middle where it is long."""
+    text = repr(node)
+    return text if len(text) <= 120 else f"{text[:70]} … {text[-40:]}"
 
 
 def ended_otherwise(mechanism: Mechanism, node: object) -> NondeterministicMechanismError:

@@ -20,7 +20,7 @@ from numpy.random.mtrand import get_bit_generator
 
 from dpaudit.errors import DatasetError, MechanismError, NondeterministicMechanismError
 from dpaudit.interpret import Law, law, ledger, sample
-from dpaudit.interpret.walk import Last, Run, Step, _global_generators
+from dpaudit.interpret.walk import Last, Run, Step, _global_generators, in_short
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
@@ -185,6 +185,12 @@ def test_dpaudits_own_errors_pass_as_they_are() -> None:
     with pytest.raises(DatasetError, match="Not these") as caught:
         sample(RefusesData(), (), 10)
     assert caught.value.__cause__ is None
+
+
+def test_a_long_draw_is_shortened_in_a_message() -> None:
+    assert in_short(Laplace(2.0)) == repr(Laplace(2.0))
+    long = tuple(range(1000))
+    assert in_short(long) == f"{repr(long)[:70]} … {repr(long)[-40:]}"
 
 
 @pytest.mark.parametrize("thing", [3, None, 0.5, "x", toys.NoisyCount(), Laplace], ids=repr)
