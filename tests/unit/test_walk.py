@@ -188,7 +188,7 @@ def test_dpaudits_own_errors_pass_as_they_are() -> None:
 
 
 def test_a_long_draw_is_shortened_in_a_message() -> None:
-    assert in_short(Laplace(2.0)) == repr(Laplace(2.0))
+    assert in_short(Bernoulli(0.5)) == repr(Bernoulli(0.5))
     long = tuple(range(1000))
     assert in_short(long) == f"{repr(long)[:70]} … {repr(long)[-40:]}"
 
