@@ -24,11 +24,11 @@ def choices(order, n, e, C, p=1.0, kept=()):
     every = p * WEIGHTS * np.prod([mean for _, mean, _ in left.values()], axis=0)
     yield from ((slope / mean @ every, (*kept, (i, C)), a) for a, (_, mean, slope) in left.items())
 @cache
-def a_thr(sample, e, thresholds):  # the exponential mechanism; a threshold scores the examples that it labels correctly
+def a_thr(sample, e, thresholds):  # the exponential mechanism by the examples labelled correctly; a coin for e = 0
     return (w := np.exp([e / 2 * sum(m for at, y, m in sample if (at <= u) == y) for u in thresholds])) / w.sum()
-def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=KINDS[0]):
+def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=KINDS[0], own=None):
     """Algorithm 3 on S and on S + (x, −1), its output as a map h_φ* on {−k, …, k}²: ε at δ = 0, δ at ε = 0.9."""
-    laws = np.zeros((2, N := int(360 / gamma + 1e-9) + 1))
+    laws, own = np.zeros((2, N := int(360 / gamma + 1e-9) + 1)), e if own is None else own
     for law, D in zip(laws, (S, [*S, (x, -1)]), strict=True):
         right = [[(abs((i * gamma - z + 180) % 360 - 180) <= 90) == (y == 1) for z, y in D] for i in range(N)]
         q = [sum(row) for row in right]
@@ -39,16 +39,16 @@ def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=
             best = {i: at[i] if "after" in pick else i for i in at if q[i] == max(q)}
             star = at[(max if "largest" in pick else min)(best, key=best.get)]  # φ*
             sample = tuple((at[i], at[i] <= star, m) for i, m in kept)
-            law[(np.arange(0, N, step) + anchor * back) % N] += p * a_thr(sample, e, range(0, N, step))
+            law[(np.arange(0, N, step) + anchor * back) % N] += p * a_thr(sample, own, range(0, N, step))
     square = [*product(range(-k, k + 1), repeat=2)]
     maps = [tuple(a * cos(to) + b * sin(to) > -1e-9 for a, b in square) for to in np.radians(gamma * np.arange(N))]
     P, Q = laws @ np.array([[f == g for g in dict.fromkeys(maps)] for f in maps])
     return np.abs(np.log(P / Q)).max(), max((P - exp(0.9) * Q).clip(0).sum(), (Q - exp(0.9) * P).clip(0).sum())
-bound = (r := exp(-0.9)) ** 9 * (3 - 2.25 * r)
-print(f"r = e^-0.9 = {r:.6f}, r^5 = {r**5:.6f}: δ ≥ {1 / 20 - r**4:.6f}; r^9 = {r**9:.8f}, Pr[A+B ≥ 11] = {bound:.8f}")
-for gamma, N in (degrees(atan(1 / 3)), 20), (degrees(asin(1 / 8)), 51):
-    print(f"γ = {gamma:.4f}°, N = {N}: of the angle a ε ≥ {log(1 / N / bound):.4f}, δ ≥ {1 / N - bound / r:.6f};",
-          "of h_φ* exactly {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1)))
+r, least, fine = exp(-0.9), (degrees(atan(1 / 3)), 20), (degrees(asin(1 / 8)), 51)
+print(f"r = {r:.6f}, 1.5·r^9 = {1.5 * r**9:.3e}, r^9·(3 - 2.25r) = {(most := r**9 * (3 - 2.25 * r)):.8f}")
+for A, own, top, (gamma, N) in ("coin", 0, 1.5 * r**9, least), ("exp.", 0.9, most, least), ("exp.", 0.9, most, fine):
+    print(f"A_Thr {A} γ = {gamma:.4f}°, N = {N}: angle a ε ≥ {log(1 / N / top) - 5e-5:.4f}, δ ≥ {1 / N - top / r:.6f};",
+          "of h_φ* exactly {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1, own=own)))
 print("\nk = 1, all thresholds, no logarithm: ε, δ of h_φ*, D + (x, −1) against D or (replace one) D + ((0, 0), 1)\n"
       "φ*, before or after rotation;       | γ = 30°, C = 6 | γ = 45°, C = 6 | γ = 30°, C = 11, ε/2 for both parts\n"
       "turned back?; D + angle of x        | least of the six φ(x)           | φ(x) of x, as numbers")

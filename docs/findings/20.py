@@ -28,7 +28,7 @@ def learner(copies, star, share):
     return np.exp(-share / 2 * wrong) / np.exp(-share / 2 * wrong).sum()
 
 
-def bounds(gamma, C=90, h=30, J=5):
+def bounds(gamma, C=90, h=30, J=1):
     """Pr[φ*_1 is one of the J angles before the last]: at most without the example, at least with it."""
     N, M, r, other = len(best(gamma, 0)), len(best(gamma, -1)), exp(-EPSILON), exp(-EPSILON * h / 2)
     return J * (other + r ** (C // J) / 2) + r ** (N - C), J / N * (1 - r ** (M - C + 1)) / (1 + (N - 1) * other)
@@ -39,12 +39,12 @@ def needed(P, Q):  # the least ε′ for which P and Q are (ε′, δ)-close
     return max(log(a / b) for over, under in sums for a, b in zip(over, under, strict=True) if a > 0)
 
 
-print(f"n_Thr = 90: r = {exp(-EPSILON):.6f}, 5·r^18/2 = {5 * exp(-EPSILON * 18) / 2:.3e}; A_Thr's error is above 0.45"
+print(f"n_Thr = 90: r = {exp(-EPSILON):.6f}, r^90/2 = {exp(-EPSILON * 90) / 2:.1e}; A_Thr's error is above 0.45"
       f" with probability at most {201 * exp(-EPSILON * 41 / 2) + exp(-EPSILON * (41 - 30) / 2):.4f} (41 of 90 wrong)")
 for k, index in (4, 0), (5, 1), (5, 2):
     (name, gamma), kept, (low, high) = (g := list(gammas(k))[index]), best(g[1], -1), bounds(g[1])
     print(f"  k = {k}, {name} {degrees(gamma):.4f}°: {len(best(gamma, 0))} angles, Q = 1 at {kept[0]}, …, {kept[-1]}; "
-          f"Pr ≤ {low:.2e}, ≥ {high:.4f}; allowed {exp(EPSILON) * low + DELTA:.5f}; ε: {log((high - DELTA) / low):.3f}")
+          f"≤ {low:.2e}, ≥ {high:.4f}, allowed {exp(0.9) * low + 1e-3:.4f}: ε ≥ {log((high - 1e-3) / low) - 5e-3:.2f}")
 print("\nall kept (n_Thr = 10⁶), no anchor: places of φ* on ∅, on ((1, 0, 0), 1), on ((1, 0, 0), −1)")
 for k, base, share in ((1, "none", EPSILON), (4, "2", EPSILON / log2(1 / PRIME)), (4, "e", EPSILON / log(1 / PRIME))):
     r = exp(-share / 2)
@@ -55,6 +55,6 @@ for k, base, share in ((1, "none", EPSILON), (4, "2", EPSILON / log2(1 / PRIME))
         low, high = (1 - r) / (1 - r**n), r**m * (1 - r) / (1 - r ** (m + 1))
         P, Q = ([learner([1] * n, j, share) for j in some] for some in (none, one))
         print(f"  {name:15} {degrees(gamma):5.2f}°: {none[-1]}, {other[-1]}, {one[-1]}; Pr ≥ {low:.4f}, ≤ {high:.4f},"
-              f" allowed {exp(EPSILON) * high + DELTA:.4f}: ε ≥ {log((low - DELTA) / high):.4f}\n    one copy each:"
+              f" allowed {exp(EPSILON) * high + DELTA:.4f}: ε ≥ {log((low - DELTA) / high) - 5e-5:.4f}\n    one copy:"
               f" {P[-1][-1]:.4f}, {Q[-1][-1]:.4f}; ε needed, φ* the last {needed(P[-1], Q[-1]):.4f}, the least"
               f" {needed(P[0], Q[0]):.4f}, random {needed(np.mean(P, 0), np.mean(Q, 0)):.4f}")

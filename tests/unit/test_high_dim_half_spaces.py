@@ -13,6 +13,7 @@ import pytest
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import DatasetError, Fixed, Multiset, ParameterError, Trial
+from dpaudit.stats import clopper_pearson
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.high_dim_data import (
     MakeHighDimData,
@@ -226,6 +227,22 @@ def test_every_reading_is_refuted(label: str) -> None:
     P, Q = law(mechanism, ()).as_dict(), law(mechanism, ONE).as_dict()
     excess = max(math.fsum(max(0, A.get(o, 0) - math.e * B.get(o, 0)) for o in A) for A, B in ((P, Q), (Q, P)))
     assert excess > 0.1 > mechanism.claim.delta
+
+
+def test_one_example_changes_which_half_spaces_come_out() -> None:
+    """Finding 20's pair, with half-spaces as functions; the event was fixed before the first run, the seed with it."""
+    runs, points = 600, np.array([(0, -1, 0), (0, 1, 4), (1, -4, 4), (1, 0, 0)])
+    mechanism = AHighH(0.9, 0.01, Fraction(1, 32), QuickThresholds(0.9, 202, ahead=30), 90)
+    hits = []
+    for S in ((), ONE):
+        hits.append(0)
+        for (i, j), count in sample(mechanism, S, runs, seed=4).counts.items():
+            first, second = i * math.asin(1 / 32), j * math.asin(1 / 32)
+            normal = (math.cos(first), math.sin(first) * math.cos(second), math.sin(first) * math.sin(second))
+            labels = points @ normal >= -1e-9
+            hits[-1] += count * (labels.tolist() == [False, False, False, True])
+    lower = clopper_pearson.epsilon_lower(hits[1], runs, hits[0], runs, delta=0.01, alpha=0.001)
+    assert lower > 0.9
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def cases() -> tuple[Case, ...]:
         Case("default", default, _one(), runs=20_000, expected=Verdict.FAIL, note=_WHY),
         Case(
             "k = 4, C = 90, ε = 0.9",
-            FirstAngle(AHighH(0.9, 0.01, Fraction(1, 32), QuickThresholds(0.9, 202, ahead=30), 90)),
+            FirstAngle(AHighH(0.9, 0.001, Fraction(1, 32), QuickThresholds(0.9, 202, ahead=30), 90)),
             _one(), runs=20_000, expected=fails, note=_KEPT,
         ),
         Case("k = 1, ε = 0.9", inside, _one(), runs=20_000, expected=fails, note=_WHY),

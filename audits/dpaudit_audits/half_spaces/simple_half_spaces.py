@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import Claim, Fixed, Mechanism, Multiset, Program, UtilityClaim
+from dpaudit.language import Claim, Fixed, Mechanism, Multiset, Program, Uniform, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
@@ -50,6 +50,24 @@ class EndThresholds(Mechanism):
 
     def run(self, S: Any) -> Program:
         return (yield ExponentialMechanism(self.epsilon, FewConcepts(self.size, (0, self.size - 1))).on(S))
+
+
+@dataclass(frozen=True)
+class CoinThresholds(Mechanism):
+    """A fair coin between the least and the greatest threshold, of which one is right on half of every sample or more.
+
+    It reads nothing, so that it is ε-DP for every ε; and it is a (1/2, 1/2)-empirical learner.
+    """
+
+    epsilon: float
+    size: int
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Uniform:
+        return Uniform((0, self.size - 1))
 
 
 def enough(sine: Sine, alpha: float = 0.1, beta: float = 0.05, epsilon: float = 1.0) -> int:
@@ -98,17 +116,22 @@ def cases() -> tuple[Case, ...]:
                 drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
             )
         )
+    least, bound = minimum_angle(2), Fraction(1, 8)
     cases += [
         Case(
             f"k = 2, C = 10, ε = 0.9, {label}",
-            ASimpleH(0.9, sine, EndThresholds(0.9, AngleGrid(sine).size), 10),
+            ASimpleH(0.9, sine, learner, 10),
             (added(((1, 1), -1)),),
             runs=4_000,
             expected=Verdict.FAIL,
             note="The example counts at no angle, so that S_H has the same distribution; as printed, without a bound "
-            "on copies. A_Thr chooses between the least and the greatest threshold.",
+            f"on copies. A_Thr {how} the least and the greatest threshold.",
         )
-        for label, sine in (("sin γ = 1/8", Fraction(1, 8)), ("γ the minimum angle", minimum_angle(2)))
+        for label, sine, learner, how in (
+            ("A_Thr a coin", least, CoinThresholds(0.9, AngleGrid(least).size), "is a fair coin between"),
+            ("γ the minimum angle", least, EndThresholds(0.9, AngleGrid(least).size), "chooses between"),
+            ("sin γ = 1/8", bound, EndThresholds(0.9, AngleGrid(bound).size), "chooses between"),
+        )
     ]
     cases.append(
         Case(
