@@ -23,6 +23,7 @@ from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine, minimum_angle
 from dpaudit_algorithms.half_spaces.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
 from dpaudit_algorithms.half_spaces.high_dim_half_spaces import AHighH, AHighHCorrected
 from dpaudit_audits.half_spaces.half_space_figures import angles_of
+from dpaudit_audits.half_spaces.simple_half_spaces import CoinThresholds
 
 QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
 """sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""
@@ -118,10 +119,14 @@ def cases() -> tuple[Case, ...]:
     shared = halfspaces(Fraction(1, 32), 202, 0.9, budget="theorem", delta_prime=0.005)
     cases = [
         Case("default", default, _one(), runs=20_000, expected=Verdict.FAIL, note=_WHY),
-        Case(
-            "k = 4, C = 90, ε = 0.9",
-            FirstAngle(AHighH(0.9, 0.001, Fraction(1, 32), QuickThresholds(0.9, 202, ahead=30), 90)),
-            _one(), runs=20_000, expected=fails, note=_KEPT,
+        *(
+            Case(
+                f"k = 4, C = 90, ε = 0.9{label}", FirstAngle(AHighH(0.9, 0.001, Fraction(1, 32), learner, 90)), _one(),
+                runs=20_000, expected=fails, note=_KEPT,
+            )
+            for label, learner in (
+                (", A_Thr a coin", CoinThresholds(0.9, 202)), ("", QuickThresholds(0.9, 202, ahead=30)),
+            )
         ),
         Case("k = 1, ε = 0.9", inside, _one(), runs=20_000, expected=fails, note=_WHY),
         Case("k = 1, ε = 0.9, γ the minimum angle", least, _one(), runs=0, expected=fails, note=_WHY),
