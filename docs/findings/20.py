@@ -1,6 +1,6 @@
 """Finding 20: in A_HighH one example changes which angles are kept, and φ*. numpy alone."""
 
-from itertools import product
+from itertools import islice, product
 from math import asin, cos, degrees, exp, gcd, log, log2, pi
 
 import numpy as np
@@ -28,10 +28,10 @@ def learner(copies, star, share):
     return np.exp(-share / 2 * wrong) / np.exp(-share / 2 * wrong).sum()
 
 
-def bounds(gamma, C=90, h=30, J=1):
-    """Pr[φ*_1 is one of the J angles before the last]: at most without the example, at least with it."""
-    N, M, r, other = len(best(gamma, 0)), len(best(gamma, -1)), exp(-EPSILON), exp(-EPSILON * h / 2)
-    return J * (other + r ** (C // J) / 2) + r ** (N - C), J / N * (1 - r ** (M - C + 1)) / (1 + (N - 1) * other)
+def bounds(gamma, e, C):
+    """With a coin for A_Thr, Pr[φ*_1 is the angle before the last]: at most without the example, at least with it."""
+    N, M, r = len(best(gamma, 0)), len(best(gamma, -1)), exp(-e)
+    return r ** (C // 2) / 2 + r ** (N - C), (1 - r ** (M - C + 1)) / N
 
 
 def needed(P, Q):  # the least ε′ for which P and Q are (ε′, δ)-close
@@ -39,12 +39,12 @@ def needed(P, Q):  # the least ε′ for which P and Q are (ε′, δ)-close
     return max(log(a / b) for over, under in sums for a, b in zip(over, under, strict=True) if a > 0)
 
 
-print(f"n_Thr = 90: r = {exp(-EPSILON):.6f}, r^90/2 = {exp(-EPSILON * 90) / 2:.1e}; A_Thr's error is above 0.45"
-      f" with probability at most {201 * exp(-EPSILON * 41 / 2) + exp(-EPSILON * (41 - 30) / 2):.4f} (41 of 90 wrong)")
-for k, index in (4, 0), (5, 1), (5, 2):
-    (name, gamma), kept, (low, high) = (g := list(gammas(k))[index]), best(g[1], -1), bounds(g[1])
-    print(f"  k = {k}, {name} {degrees(gamma):.4f}°: {len(best(gamma, 0))} angles, Q = 1 at {kept[0]}, …, {kept[-1]}; "
-          f"≤ {low:.2e}, ≥ {high:.4f}, allowed {exp(0.9) * low + 1e-3:.4f}: ε ≥ {log((high - 1e-3) / low) - 5e-3:.2f}")
+for k, index, e, C, delta in ((4, 0, 0.9, 90, 1e-3), (5, 1, 0.9, 90, 1e-3), (5, 2, 0.9, 90, 1e-3),
+                              (9, 0, 0.9 / log2(1 / 2.5e-4), 400, 5e-4), (9, 0, 0.9 / log(1 / 2.5e-4), 400, 5e-4)):
+    name, gamma = next(islice(gammas(k), index, None))
+    kept, (low, high) = best(gamma, -1), bounds(gamma, e, C)
+    print(f"k = {k}, {name} {degrees(gamma):.4f}°, {len(best(gamma, 0))} angles, Q = 1 at {kept[0]}, …, {kept[-1]}; ε "
+          f"of the parts {e:.4f}, δ = {delta:g}: ≤ {low:.1e}, ≥ {high:.5f}: ε ≥ {log((high - delta) / low) - 5e-2:.1f}")
 print("\nall kept (n_Thr = 10⁶), no anchor: places of φ* on ∅, on ((1, 0, 0), 1), on ((1, 0, 0), −1)")
 for k, base, share in ((1, "none", EPSILON), (4, "2", EPSILON / log2(1 / PRIME)), (4, "e", EPSILON / log(1 / PRIME))):
     r = exp(-share / 2)
