@@ -7,7 +7,6 @@ import numpy as np
 
 NODES, WEIGHTS = ((v + shift) / 2 for v, shift in zip(np.polynomial.legendre.leggauss(60), (1, 0), strict=True))
 KINDS = [(turns, shifts) for turns in ((0,), (90,), (90, -90)) for shifts in ((0,), (0, 360, -360))]  # the six φ(x)
-WORST = (315, 225, 180, 180, 315, 0, 270, 270)  # x of D′ = D + (x, −1), in each row of the table
 @cache
 def copies(n, e, taken=0):
     """Algorithm 1: Pr[max(⌈n + Lap(1/ε)⌉, 1) = taken + j], j = 0, 1, …; Σ Pr·s^j and its derivative at s = NODES."""
@@ -45,15 +44,16 @@ def needed(k, S, x, gamma, e, C, step=1, pick="largest before", back=True, kind=
     P, Q = laws @ np.array([[f == g for g in dict.fromkeys(maps)] for f in maps])
     return np.abs(np.log(P / Q)).max(), max((P - exp(0.9) * Q).clip(0).sum(), (Q - exp(0.9) * P).clip(0).sum())
 r, least, fine = exp(-0.9), (degrees(atan(1 / 3)), 20), (degrees(asin(1 / 8)), 51)
-print(f"r = {r:.6f}, 1.5·r^9 = {1.5 * r**9:.3e}, r^9·(3 - 2.25r) = {(most := r**9 * (3 - 2.25 * r)):.8f}")
-for A, own, top, (gamma, N) in ("coin", 0, 1.5 * r**9, least), ("exp.", 0.9, most, least), ("exp.", 0.9, most, fine):
+most, halves = r**9 * (3 - 2.25 * r), needed(2, [], 45, least[0], 0.45, 10, 19, own=0)[0]
+print(f"r = {r:.6f}, r^9·(3 - 2.25r) = {most:.8f}; a coin, ε/2 in both parts: {halves:.6f}")
+for A, own, top, (gamma, N) in ("coin", 0, r**5 / 2, least), ("exp.", 0.9, most, least), ("exp.", 0.9, most, fine):
     print(f"A_Thr {A} γ = {gamma:.4f}°, N = {N}: angle a ε ≥ {log(1 / N / top) - 5e-5:.4f}, δ ≥ {1 / N - top / r:.6f};",
-          "of h_φ* exactly {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1, own=own)))
+          "of h_φ* {:.6f}, {:.6f}".format(*needed(2, [], 45, gamma, 0.9, 10, N - 1, own=own)))
 print("\nk = 1, all thresholds, no logarithm: ε, δ of h_φ*, D + (x, −1) against D or (replace one) D + ((0, 0), 1)\n"
       "φ*, before or after rotation;       | γ = 30°, C = 6 | γ = 45°, C = 6 | γ = 30°, C = 11, ε/2 for both parts\n"
       "turned back?; D + angle of x        | least of the six φ(x)           | φ(x) of x, as numbers")
-names = [f"{pick} {when}" for when in ("before", "after") for pick in ("largest", "least")]
-for x, (pick, back) in zip(WORST, product(names, (True, False)), strict=True):
+NAMES = "largest before", "least before", "largest after", "least after"
+for x, (pick, back) in zip((315, 225, 180, 180, 315, 0, 270, 270), product(NAMES, (True, False)), strict=True):
     S = [] if back or "before" in pick else [(315, 1)]
     cells = [np.min([needed(1, S, x, *which, 1, pick, back, kind) for kind in KINDS[:kinds]], axis=0)
              for *which, kinds in ((30, 0.9, 6, 6), (45, 0.9, 6, 6), (30, 0.45, 11, 1))]
