@@ -304,6 +304,7 @@ def _clopper_pearson_power(
     # it takes half a second, and powers of the score test do without
     from scipy import stats
 
+    q = q if q > 1e-200 else 0.0  # scipy's binom.pmf overflows near the smallest normal numbers
     # Nine standard deviations plus an allowance for the Poisson tail: the omitted mass is below 1e-15.
     spread = 36 + 9 * math.sqrt(m * q * (1 - q))
     y = np.arange(max(0, math.floor(m * q - spread)), min(m, math.ceil(m * q + spread)) + 1)

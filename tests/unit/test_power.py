@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -72,6 +73,15 @@ def test_the_cost_table(
     assert runs_needed(p, q, epsilon=epsilon, delta=delta, alpha=0.05) == pytest.approx(score, rel=0.04)
     needed = runs_needed(p, q, epsilon=epsilon, delta=delta, alpha=0.05, method="clopper_pearson")
     assert needed == pytest.approx(split, rel=0.04)
+
+
+@pytest.mark.parametrize("method", ["score", "clopper_pearson"])
+@pytest.mark.parametrize("q", [5e-324, 2.2250738585072014e-308, 1e-300, 1e-201])
+def test_what_hardly_ever_happens_is_what_never_does(method: Literal["score", "clopper_pearson"], q: float) -> None:
+    hardly, never = (
+        rejection_probability(0.3, x, 1000, 1000, epsilon=1.0, delta=0.01, alpha=0.001, method=method) for x in (q, 0.0)
+    )
+    assert hardly == pytest.approx(never)
 
 
 def test_the_limit_of_a_slight_violation() -> None:
