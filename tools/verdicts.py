@@ -18,7 +18,7 @@ import verdict_rows
 from dpaudit.report.html import Within, to_html
 from dpaudit.report.wording import PROOFS
 from dpaudit.results.json_form import from_json
-from dpaudit.results.model import EvidenceKind, Result, Verdict
+from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.whole_files import write_file
 from verdict_rows import FILES, REPORTS, PrivacyRow, UtilityRow, Verdicts
 
@@ -110,7 +110,7 @@ def texts(folder: Path) -> dict[str, str]:
         folder: what `dpaudit check --all --report` and `dpaudit compare --json` wrote.
 
     Raises:
-        SystemExit: the run was interrupted.
+        SystemExit: the run was interrupted, or an audit gave up.
     """
     result, comparison = _result(folder / CATALOGUE), _result(folder / COMPARISON)
     verdicts = verdict_rows.from_result(result)
@@ -148,6 +148,10 @@ def _result(path: Path) -> Result:
     result = from_json(path.read_text(encoding="utf-8"), where=path.name)
     if result.interrupted:
         raise SystemExit(f"{path} is of a run that was interrupted; run `make report` again.")
+    audits: list[Audit | UtilityAudit] = [*result.audits, *result.utility]
+    for audit in audits:
+        if audit.crashed:  # no case of the catalogue does so by itself: its process was ended, for want of memory say
+            raise SystemExit(f"{path}: {audit.name} · {audit.case} gave up: {audit.reason} Run `make report` again.")
     return result
 
 

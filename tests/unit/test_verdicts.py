@@ -191,6 +191,14 @@ def test_an_interrupted_run_is_refused(tmp_path: Path) -> None:
         verdicts.texts(tmp_path)
 
 
+def test_a_run_with_an_audit_that_gave_up_is_refused(tmp_path: Path) -> None:
+    result = example_results.every()["fail"]
+    audits = [replace(result.audits[0], crashed=True, reason="Killed."), *result.audits[1:]]
+    (tmp_path / verdicts.CATALOGUE).write_text(json_form.to_json(replace(result, audits=audits)), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"gave up: Killed\. Run"):
+        verdicts.texts(tmp_path)
+
+
 def _guarantees(name: str) -> tuple[UtilityCase, ...]:
     plan = registry.plan(name)
     return plan.utility() if plan.utility is not None else ()
