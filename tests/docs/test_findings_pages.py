@@ -46,6 +46,14 @@ def test_a_page_has_its_parts_in_order(number: int) -> None:
     assert len(text.split()) <= WORDS
 
 
+@pytest.mark.parametrize("page", sorted(findings.PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_no_index_of_a_formula_begins_emphasis(page: Path) -> None:
+    """In Markdown an underscore after a letter is one; after φ\\* or w′ the text up to the next one is italic."""
+    code = re.compile(r"^```.*?^```|^ {4}.*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+    text = code.sub("", page.read_text(encoding="utf-8"))
+    assert re.findall(r".{,20}(?<=[*′})\]])_.{,20}", text) == []
+
+
 @pytest.mark.parametrize("number", FINDINGS)
 def test_a_script_is_short_and_needs_nothing_of_ours(number: int) -> None:
     source = findings.script_of(number).read_text(encoding="utf-8")
