@@ -54,7 +54,7 @@ class EndThresholds(Mechanism):
 
 @dataclass(frozen=True)
 class CoinThresholds(Mechanism):
-    """A fair coin between the least and the greatest threshold, of which one is right on half of every sample or more.
+    """A fair coin between the least and the greatest threshold, of which one is right on half or more of every realizable sample.
 
     It reads nothing, so that it is ε-DP for every ε; and it is a (1/2, 1/2)-empirical learner.
     """
