@@ -54,9 +54,10 @@ class EndThresholds(Mechanism):
 
 @dataclass(frozen=True)
 class CoinThresholds(Mechanism):
-    """A fair coin between the least and the greatest threshold, of which one is right on half or more of every realizable sample.
+    """A fair coin between the least and the greatest threshold.
 
-    It reads nothing, so that it is ε-DP for every ε; and it is a (1/2, 1/2)-empirical learner.
+    It reads nothing, so that it is ε-DP for every ε. One of the two is right on half or more of every realizable sample,
+    so that it is a (1/2, 1/2)-empirical learner.
     """
 
     epsilon: float
