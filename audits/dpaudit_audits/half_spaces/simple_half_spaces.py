@@ -56,7 +56,7 @@ class EndThresholds(Mechanism):
 class CoinThresholds(Mechanism):
     """A fair coin between the least and the greatest threshold.
 
-    It reads nothing, so that it is ε-DP for every ε. One of the two is right on half or more of every realizable sample,
+    It reads nothing, so that it is ε-DP for every ε. On every realizable sample one of the two is right on half or more,
     so that it is a (1/2, 1/2)-empirical learner.
     """
 
