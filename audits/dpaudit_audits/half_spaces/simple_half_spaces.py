@@ -56,8 +56,8 @@ class EndThresholds(Mechanism):
 class CoinThresholds(Mechanism):
     """A fair coin between the least and the greatest threshold.
 
-    It reads nothing, so that it is ε-DP for every ε. On every realizable sample one of the two is right on half or more,
-    so that it is a (1/2, 1/2)-empirical learner.
+    It reads nothing, so that it is ε-DP for every ε. On every realizable sample one of the two is right on half of the
+    examples or more, so that it is a (1/2, 1/2)-empirical learner.
     """
 
     epsilon: float
