@@ -230,7 +230,7 @@ def test_every_reading_is_refuted(label: str) -> None:
 
 
 def test_one_example_changes_which_half_spaces_come_out() -> None:
-    """Finding 20's pair, with half-spaces as functions; the event was fixed before the first run, the seed with it."""
+    """Finding 20's pair, with half-spaces as functions; the event was found with samples of other seeds."""
     runs, points = 600, np.array([(0, -1, 0), (0, 1, 4), (1, -4, 4), (1, 0, 0)])
     mechanism = AHighH(0.9, 0.01, Fraction(1, 32), QuickThresholds(0.9, 202, ahead=30), 90)
     hits = []
