@@ -115,9 +115,9 @@ FINDINGS = {
         ),
         Finding(
             17, "privacy", "A_SimpleH reads the data a second time, without noise",
-            REFUTED, f"{HALF_SPACES}, §3.1, Theorem 14", "every ε in (0, 1), for small δ",
-            "∅ against {((1, 1), −1)}, k = 2, C = 10, ε = 0.9, δ = 0, A_Thr a coin: needs ε = 8.240733",
-            "k = 2, C = 10, ε = 0.9, A_Thr a coin",
+            REFUTED, f"{HALF_SPACES}, §3.1, Theorem 14", "every ε and δ in (0, 1), at α = β = 1/2",
+            "{((1,1),1)×200, ((−1,−1),1)×200} against one more ((1,1),1), ε = 0.9, A_Thr a coin: needs δ > 0.9999",
+            "k = 1, 400 examples, A_Thr a coin",
         ),
         Finding(
             18, "privacy", "MakeHighDimData costs 2ε in all readings but one",

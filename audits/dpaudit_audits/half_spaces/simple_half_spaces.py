@@ -102,6 +102,12 @@ def large(n: int, which: str = "last") -> Pair:
     return Pair(left, left.changed(add=(more,)), f"{n:,} examples against {n + 1:,}")
 
 
+def balanced(m: int) -> Pair:
+    """At k = 1, γ = 30°, every angle is right on m of 2m examples; one more, and those of a half-circle are better."""
+    left = Multiset.counted({((1, 1), 1): m, ((-1, -1), 1): m})
+    return Pair(left, left.changed(add=(((1, 1), 1),)), f"{2 * m:,} examples against {2 * m + 1:,}")
+
+
 def cases() -> tuple[Case, ...]:
     """A case for every reading; readings for which the claim always fails come first."""
     cases = []
@@ -117,6 +123,17 @@ def cases() -> tuple[Case, ...]:
                 drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
             )
         )
+    cases.append(
+        Case(
+            "k = 1, 400 examples, A_Thr a coin",
+            ASimpleH(0.9, UNIT, CoinThresholds(0.9, AngleGrid(UNIT).size), 600),
+            (balanced(200),),
+            runs=4_000,
+            expected=Verdict.FAIL,
+            note="A_Thr reads nothing. One example decides whether φ′ is near 45° or near 225°. As printed, without a "
+            "bound on copies.",
+        )
+    )
     least, bound = minimum_angle(2), Fraction(1, 8)
     cases += [
         Case(
