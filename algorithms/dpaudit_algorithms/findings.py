@@ -132,7 +132,7 @@ FINDINGS = {
             "three points that no grid explains",
         ),
         Finding(
-            20, "privacy", "A_HighH keeps angles by their quality, without noise",
+            20, "privacy", "A_HighH keeps angles by their exact quality",
             REFUTED, f"{HALF_SPACES}, §3.2, Theorem 21", "every ε in (0, 1), for small δ",
             "∅ against {((1, 0, 0), −1)}, k = 4, n_Thr = 90, A_Thr a coin, ε = 0.9, δ = 0.001: needs ε ≥ 35",
             "k = 4, C = 90, ε = 0.9, A_Thr a coin",
