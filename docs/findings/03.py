@@ -35,26 +35,26 @@ def rec_concave(Q, T, r, alpha, eps, t, how):
                 shares = exponential(Q if C else [(a, b, 0) for a, b, _ in Q], C or [how["none"](T)], eps)
                 found = [x + p * p_A * p_B * y for x, y in zip(found, shares, strict=True)]
     return found
-def needs(eps=D(1), delta=D(2)**-100, b=2, r=400, c=D("12.5"), T=2**33, ends=(7, 7, 1024, 2048, 2304, 3072), **how):
-    t, H, ends, alpha = -delta.ln() / D(b).ln() / eps, D(23) / 32 * r + c / eps, (0, *ends, T + 1), D("0.5")
-    scores = [H, H - 6 / eps, H - 2 * t, *[H - t - 2] * 3, H - 2 * t]
-    Q = [(a, b, h, 1 if a == ends[4] else -1) for a, b, h in zip(ends, ends[1:], scores, strict=False) if a < b]
-    data = [[(a, b, h + x * s) for a, b, h, s in Q] for x in (0, 1)]
-    p, q = (rec_concave(one, T, r, alpha, eps, t, READ | how)[-3] for one in data)
+def needs(eps=D(1), delta=D(2)**-100, b=2, r=400, c=D("12.5"), T=2**33, ends=(7, 7, 5120, 6144, 6400, 6400), **how):
+    t, H, up = -delta.ln() / D(b).ln() / eps, D(23) / 32 * r + c / eps, 1 if ends[4] == ends[5] else -1  # after F
+    pieces = [(H, -1), (H - 6 / eps, -1), (H - 2 * t, -1), *[(H - t - 2, s) for s in (-1, 1, -1)]]
+    data = [[(x, y, h + i * s) for x, y, (h, s) in zip((0, *ends), (*ends, T + 1), [*pieces, (H - (5 + up) * t / 2,
+            up)], strict=True) if x < y] for i in (0, 1)]
+    p, q = (rec_concave(one, T, r, D("0.5"), eps, t, READ | how)[-2 if up > 0 else -3] for one in data)
     return data, f"{p:.5e}  {q:.5e}  {(e := ((q - 9 * delta) / p).ln()):.6f} = {e / eps:.4f}·{eps}"
-WAY = [(1 / (1 + (D("12.5") - x).exp() + 5 * x * D(-38).exp()), (2 * x - 2).exp() / 2, 1 / (5 + 3 * (-x).exp()),
-        1 / (1 + 7 * (-x).exp())) for x in (D(0), D(1))]  # i = 0; A, B; k = 8; F
+WAY = [(1 / (1 + (D("12.5") - x).exp() + 5 * x * D(-38).exp()), (2 * x - 2).exp() / 2, 1 / (5 + 2 * (-x).exp() + x * D(
+    -50).exp()), 1 / (1 + 4 * (-x).exp() + 3 * x * D(-99).exp())) for x in (D(0), D(1))]  # i = 0; A, B; k = 8; F
 (p, q), other = (i * g**4 * j * f for i, g, j, f in WAY), 257 * D(-51).exp() + 2 * D(-100).exp()
 for x, (i, g, j, f) in enumerate(WAY):
     print(f"x = {x}:", *(f"{h:.0f} from {a}," for a, _, h in needs()[0][x]), f"way {i:.4e}·{g:.4f}⁴·{j:.4f}·{f:.4f}")
 print(f"{p:.3e}, {q:.3e}: ratio {q / p:.1f} = {q / p / D(9).exp():.4f}·e^9; other ways {other:.4e}; so ε ≥ "
       f"{((q - 9 * D(2)**-100) / (p + other)).ln() - D('5e-5'):.4f}\n")
 print("replaced: 0 by 1, or added: 1 to ∅  P[F], before and after    least ε = times a step's (9 claimed)")
-H, OLD = {"eps": D("0.5")}, {"delta": D(2)**-30, "r": 256, "c": 3}
+H, OLD, ALONE = {"eps": D("0.5")}, {"delta": D(2)**-30, "r": 256, "c": 3}, {"ends": (7, 7, 1024, 2048, 2304, 3072)}
 for name, row in {"as on the page": {}, "ties: the last": {"tie": 1}, "⊥ and ⊥: T": {"none": lambda T: (T, T + 1)},
-        "⊥ and ⊥: any, T = 2^64": {"T": 2**64, "none": lambda T: (0, T + 1)}, "base 4, T=4096": {"T": 4096, "base": 4},
-        "ln": {"b": D(1).exp()}, "ε=0.5": H | {"r": 800}, "ε=0.1": {"eps": D("0.1"), "r": 4000}, "δ=2^-30": OLD,
-        "ε=0.5, δ=2^-30": H | OLD, "ε=0.5, δ=1e-9, audits'": H | {"delta": D("1e-9"), "r": 1000, "c": 1, "ends":
-        (2, 8, 1024, 2048, 2304, 3072)}}.items():
+        "⊥ and ⊥: any, T = 2^64": {"T": 2**64, "none": lambda T: (0, T + 1)}, "base 4, T=8192": {"T": 8192, "base": 4},
+        "ln": {"b": D(1).exp()}, "ε=0.5": H | {"r": 800}, "δ=2^-30": OLD, "ε=0.5, δ=2^-30": H | OLD, "F alone": ALONE,
+        "F alone, ε=0.1": ALONE | {"eps": D("0.1"), "r": 4000}, "ε=0.5, δ=1e-9, audits'": H | {"delta": D("1e-9"),
+        "r": 1000, "c": 1, "ends": (2, 8, 1024, 2048, 2304, 3072)}}.items():
     print(f"{name:<25}{needs(**row)[1]}")
 print("added, Q counts records: at most 3 + 5 + 1 = 9, by composition")

@@ -36,7 +36,7 @@ def rec_concave(Q, T, r, alpha, eps, t, how):
                 shares = exponential(Q if C else [(a, b, 0) for a, b, _ in Q], C or [how["none"](T)], eps)
                 found = [x + p * p_A * p_B * y for x, y in zip(found, shares, strict=True)]
     return found
-def needs(eps=D(1), delta=9 * D(2)**-100, b=2, n=40_000, c=125, T=2**33, fall=None, drop=198, **how):
+def needs(eps=D(1), delta=9 * D(2)**-100, b=2, n=36_000, c=D("112.5"), T=2**33, fall=None, drop=898, **how):
     t = round(threshold := -(delta / 9).ln() / D(b).ln() * 9 / eps, 6).to_integral_value("ROUND_CEILING")
     S = (fall or {(7, 0): 2 * t}) | {(5120, 1): t - 2, (6144, 0): 1, (6144, 1): 1, (6400, 0): t + drop}
     S[0, 1] = round(D("0.971875") * n + c / eps) - sum(m for (_, y), m in S.items() if not y)
@@ -47,8 +47,8 @@ def needs(eps=D(1), delta=9 * D(2)**-100, b=2, n=40_000, c=125, T=2**33, fall=No
     return S, f"{found[0]:.5e}  {found[1]:.5e}  {((found[1] - delta) / found[0]).ln():.6f}"
 print("S:", ", ".join(f"{k}×{m}" for k, m in needs()[0].items()))
 other = 257 * D(-50).exp() + 2 * D(-100).exp()
-WAY = [(1 / (1 + ((125 - x) / D(9)).exp() + 5 * x * D(-36).exp()), ((2 * x - 2) / D(9)).exp() / 2, 1 / (5 + x * D(
-    -50).exp() + 2 * (-x / D(9)).exp()), 1 / (1 + 4 * (-x / D(9)).exp() + 3 * x * D(-61).exp())) for x in (0, 1)]
+WAY = [(1 / (1 + (D("12.5") - x / D(9)).exp() + 5 * x * D(-37).exp()), ((2 * x - 2) / D(9)).exp() / 2, 1 / (5 + x * D(
+    -50).exp() + 2 * (-x / D(9)).exp()), 1 / (1 + 4 * (-x / D(9)).exp() + 3 * x * D(-99).exp())) for x in (0, 1)]
 p, q = (i * g**4 * j * f for i, g, j, f in WAY)  # i = 0; A, B; k = 8; F
 print(*("way {:.4e}·{:.4f}⁴·{:.4f}·{:.4f}".format(*f) for f in WAY), f"ratio {q / p:.4f} = {q / p / D(1).exp():.4f}·e;"
       f" other ways {other:.3e}; so ε ≥ {((q - 9 * D(2)**-100) / (p + other)).ln() - D('5e-7'):.6f}\n", sep="\n")
