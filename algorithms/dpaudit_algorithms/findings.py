@@ -30,8 +30,8 @@ FINDINGS = {
         Finding(
             3, "privacy", "Three calls of RecConcave cost more than 9ε",
             REFUTED, f"{THESIS}, §6.4, Lemma 6.11, Theorem 6.14(1)",
-            "every ε, at every N ≥ 3, where δ is small and T large (6e-5 at N = 3, ε = 0.5)",
-            "one record, T = 2^33, ε = 1 and δ = 2^−100 per step: needs ε = 9.9038 of 9",
+            "every ε, at every N ≥ 3, where T is large and δ small (6e-5 at N = 3, ε = 0.5)",
+            "one record, T = 2^33, ε = 1 and δ = 2^−100 per step: needs ε = 9.9037 of 9",
             "three calls, by hand",
         ),
         Finding(
