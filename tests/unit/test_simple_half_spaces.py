@@ -16,7 +16,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.interpret import align, law, sample
 from dpaudit.language import Claim, Fixed, Instance, Mechanism, Multiset, Program, Trial
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Sine, minimum_angle
 from dpaudit_algorithms.half_spaces.half_spaces import MakeThrData, Ties, best_quality, directions, qualities
 from dpaudit_algorithms.half_spaces.simple_half_spaces import AgreeingOnHalf, ASimpleH, ASimpleHCorrected
 from dpaudit_algorithms.half_spaces.simple_half_spaces_theory import HalfspaceError
@@ -27,6 +27,8 @@ from dpaudit_audits.half_spaces.simple_half_spaces import (
     NORTH,
     READINGS,
     SOUTH,
+    CoinThresholds,
+    balanced,
     barely,
     enough,
     large,
@@ -91,6 +93,18 @@ def test_theorem_14_is_refuted_by_hand_exactly_and_sampled() -> None:
         p = float(expected[3:8].sum())
         hits = sum(n for i, n in sample(mechanism, side, runs, seed=4).counts.items() if 3 <= int(i) < 8)  # type: ignore[call-overload]
         assert abs(hits / runs - p) < 5 * math.sqrt(p * (1 - p) / runs)
+
+
+@pytest.mark.parametrize(("sine", "m"), [(UNIT, 200), (minimum_angle(1), 400)])
+def test_one_example_of_many_decides_where_the_anchor_is(sine: Sine, m: int) -> None:
+    """Finding 17: h(1, 0) = h(1, 1) = 1 but for 13·e^-18 on D, never but for that on D′: false alarms below 1e-4."""
+    grid = AngleGrid(sine)
+    mechanism, pair = ASimpleH(0.9, sine, CoinThresholds(0.9, grid.size), 600), balanced(m)
+    for S, expected in ((pair.left, True), (pair.right, False)):
+        found = {int(i) for i in sample(mechanism, S, 200, seed=5).counts}  # type: ignore[call-overload]
+        angles = np.array(sorted(found)) * grid.gamma
+        event = (np.cos(angles) > -1e-9) & (np.cos(angles - math.pi / 4) > -1e-9)
+        assert event.all() if expected else not event.any()
 
 
 @pytest.mark.parametrize(("ties", "turned_back", "pairs"), READINGS)
