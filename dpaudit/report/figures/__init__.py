@@ -160,6 +160,8 @@ def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
     if by:
         text += "; hatched where they are smaller than the claim allows"
         text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
+    elif audit.verdict is Verdict.FAIL and not _counted_alone(audit, plot):
+        text += "; the Clopper–Pearson limits of the counted event alone do not refute the claim."
     elif audit.verdict is Verdict.FAIL:
         text += "; the event that refutes the claim is too rare to be visible here; see the profile."
     else:
@@ -167,6 +169,11 @@ def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
     if plot.certified is not None:
         text += " Triangle: confidence bounds on the errors of the counted event; box: Clopper–Pearson limits."
     return text
+
+
+def _counted_alone(audit: Audit, plot: TradeoffPlot) -> bool:
+    """Whether what this plot shows refutes the claim; a sequential test may have, after too few samples for limits."""
+    return plot.exact is not None or (audit.epsilon_lower_clopper_pearson or 0.0) > audit.claim.epsilon
 
 
 def _loss_caption(plot: LossPlot) -> str:
