@@ -45,15 +45,15 @@ def output(D, grid, pick, back, kind):  # Algorithm 3, A_Thr by correct labels a
         w = np.exp([0.45 * sum(m for i, m in kept if (at[i] <= u) == (at[i] <= star)) for u in range(N)])
         law[(np.arange(N) + anchor * back) % N] += p * w / w.sum()
     return law @ [[f == g for g in maps[:-1]] for f in maps]  # 360° is 0°
-THIRTY, HALF, SQUARE = np.arange(0, 361, 30), np.arange(0, 361, 45), [*product((-1, 0, 1), repeat=2)]
-for (m, grid), e, i in product(((200, THIRTY), (400, HALF)), (0.9, 0.45), (0, 1)):
+THIRTY, FORTY_FIVE, SQUARE = np.arange(0, 361, 30), np.arange(0, 361, 45), [*product((-1, 0, 1), repeat=2)]
+for (m, grid), e, i in product(((200, THIRTY), (400, FORTY_FIVE)), (0.9, 0.45), (0, 1)):
     P, Q = coin(grid, e, m, 600, i)
     print(f"m = {m}, γ = {grid[1]}°, {e} for both parts, one {('added', 'replaced')[i]}: on D {P - 5e-8:.7f} or more, "
           f"on D′ {Q + 5e-8:.7f} or less; at 0.9 δ > {P - np.exp(0.9) * Q - 5e-5:.4f}")
 READINGS = product(("largest before", "least before", "largest after", "least after"), (True, False))
 for x, (pick, back) in zip((315, 225, 180, 180, 315, 0, 270, 270), READINGS, strict=True):
     S, cells = [] if back or "before" in pick else [(315, 1, 1)], []
-    for grid, kind in product((THIRTY, HALF), KINDS):
+    for grid, kind in product((THIRTY, FORTY_FIVE), KINDS):
         P, Q = (output(D, grid, pick, back, kind) for D in (S, [*S, (x, -1, 1)]))
         cells.append((abs(np.log(P / Q)).max(), max((A - np.exp(0.9) * B).clip(0).sum() for A, B in ((P, Q), (Q, P)))))
     print(f"φ* {pick} rotation, turned back: {back}; {S} + {x}°".ljust(71),

@@ -160,10 +160,10 @@ def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
     if by:
         text += "; hatched where they are smaller than the claim allows"
         text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
-    elif audit.verdict is Verdict.FAIL and not _counted_alone(audit, plot):
-        text += "; the Clopper–Pearson limits of the counted event alone do not refute the claim."
-    elif audit.verdict is Verdict.FAIL:
+    elif audit.verdict is Verdict.FAIL and _drawn_refutes(audit):
         text += "; the event that refutes the claim is too rare to be visible here; see the profile."
+    elif audit.verdict is Verdict.FAIL and plot.certified is not None:
+        text += "; the Clopper–Pearson limits of the counted event alone do not refute the claim."
     else:
         text += "."
     if plot.certified is not None:
@@ -171,9 +171,11 @@ def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
     return text
 
 
-def _counted_alone(audit: Audit, plot: TradeoffPlot) -> bool:
-    """Whether what this plot shows refutes the claim; a sequential test may have, after too few samples for limits."""
-    return plot.exact is not None or (audit.epsilon_lower_clopper_pearson or 0.0) > audit.claim.epsilon
+def _drawn_refutes(audit: Audit) -> bool:
+    """Whether the exact curve or the limits of the counted event refute the claim; other tests may before they do."""
+    found = (audit.epsilon_exact, audit.epsilon_lower_clopper_pearson)
+    beyond = audit.delta_exact is not None and audit.delta_exact > audit.claim.delta
+    return beyond or any(epsilon is not None and epsilon > audit.claim.epsilon for epsilon in found)
 
 
 def _loss_caption(plot: LossPlot) -> str:
